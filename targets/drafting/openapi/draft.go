@@ -27,21 +27,12 @@ func (d *Document) draft(c Create, prefix string, generation int) (drafting.Draf
 		Name: c.Name, Summary: c.Summary, Method: c.Method, Header: map[string]string{}, Statuses: c.statuses(),
 	}
 	s := sampler{}
-	schema := bodySchema(c.op)
-	draft.Form = jsonSchema(c.op) == nil
-	body, isObject := s.body(c.op, schema)
-	if !isObject {
-		return drafting.Draft{}, fmt.Errorf("the body of %s %s is no JSON object", c.Method, c.Path)
+	if schema := bodySchema(c.op); schema != nil {
+		if err := d.withBody(c, schema, &s, &draft); err != nil {
+			return drafting.Draft{}, err
+		}
 	}
-	if draft.Form {
-		s.flat(body)
-	}
-	if err := d.doc.ValidateSchemaJSON(schema.Value, jsonValue(body), openapi3.VisitAsRequest()); err != nil {
-		draft.Doubts = append(draft.Doubts, "Whether the sample body fits its schema: "+reason(err)+".")
-	}
-	draft.Body = body
-	draft.Key = c.key(flatten(schema, 0))
-	if draft.Key.In == contract.KeyInBody {
+	if draft.Key = c.key(flatten(bodySchema(c.op), 0)); draft.Key.In == contract.KeyInBody {
 		delete(draft.Body, draft.Key.Name)
 	}
 	draft.Identity = c.identity()
@@ -53,6 +44,23 @@ func (d *Document) draft(c Create, prefix string, generation int) (drafting.Draf
 		draft.Remove = []drafting.Step{drafting.Removing(draft)}
 	}
 	return draft, nil
+}
+
+// withBody gives a draft a sample of the body.
+func (d *Document) withBody(c Create, schema *openapi3.SchemaRef, s *sampler, draft *drafting.Draft) error {
+	draft.Form = jsonSchema(c.op) == nil
+	body, isObject := s.body(c.op, schema)
+	if !isObject {
+		return fmt.Errorf("the body of %s %s is no JSON object", c.Method, c.Path)
+	}
+	if draft.Form {
+		s.flat(body)
+	}
+	if err := d.doc.ValidateSchemaJSON(schema.Value, jsonValue(body), openapi3.VisitAsRequest()); err != nil {
+		draft.Doubts = append(draft.Doubts, "Whether the sample body fits its schema: "+reason(err)+".")
+	}
+	draft.Body = body
+	return nil
 }
 
 // reason is what an error of the schema says, without the schema.

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -28,7 +29,7 @@ func (d *Document) parents(c Create, draft *drafting.Draft, prefix string, gener
 		if noun == "" {
 			noun = singular(before[strings.LastIndex(before, "/")+1:])
 		}
-		parent, found := d.Find("POST " + before)
+		parent, found := d.createAt(before)
 		if taken, ok := d.ahead(parent, found, noun, draft, prefix, generation); ok {
 			draft.Path = strings.Replace(draft.Path, unknownIn(prefix, p.Name, draft.Path), "{{.Prepared."+taken+"}}", 1)
 			draft.Doubts = slices.DeleteFunc(draft.Doubts, func(doubt string) bool { return doubt == whichParameter(prefix, p.Name) })
@@ -65,9 +66,36 @@ func (d *Document) ahead(parent Create, found bool, noun string, draft *drafting
 	return name, true
 }
 
+// createAt finds the POST to a path.
+func (d *Document) createAt(path string) (Create, bool) {
+	if c, found := d.Find(http.MethodPost + " " + path); found {
+		return c, true
+	}
+	creates := d.bodiless()
+	if i := slices.IndexFunc(creates, func(c Create) bool { return c.Path == path }); i >= 0 {
+		return creates[i], true
+	}
+	return Create{}, false
+}
+
+// bodiless lists the POST operations without a body that look as if they create something, such as a cart. They have no place for a
+// marker, so that they can only go ahead of others.
+func (d *Document) bodiless() []Create {
+	var all []Create
+	paths := d.doc.Paths.Map()
+	for _, path := range sortedKeys(paths) {
+		if item := paths[path]; item != nil && item.Post != nil && item.Post.RequestBody == nil {
+			if c := (Create{Method: http.MethodPost, Path: path, op: item.Post, shared: item.Parameters}); c.looksCreating() {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
 // createOf finds the operation that creates a thing of this name.
 func (d *Document) createOf(noun string) (Create, bool) {
-	for _, c := range d.Creates() {
+	for _, c := range append(d.Creates(), d.bodiless()...) {
 		last := c.Path[strings.LastIndex(strings.TrimRight(c.Path, "/"), "/")+1:]
 		if noun != "" && singular(last) == singular(noun) {
 			return c, true

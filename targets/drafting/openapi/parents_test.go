@@ -38,3 +38,15 @@ func TestAnIdStaysAVariableWhereNothingCreatesWhatItNames(t *testing.T) {
 	require.Empty(t, d.Prepare)
 	require.Contains(t, d.Doubts, "Which vaultId the path leads to: set API_VAULT_ID to one that exists.")
 }
+
+func TestWhatIsCreatedWithoutABodyIsCreatedAhead(t *testing.T) {
+	t.Parallel()
+	d := draft(t, "carts.yaml", "checkout")
+	require.Equal(t, "/carts/{{.Prepared.Cart}}/checkout", d.Path)
+	require.Len(t, d.Prepare, 1)
+	require.Equal(t, "/carts", d.Prepare[0].Path)
+	require.Nil(t, d.Prepare[0].Body)
+	require.Equal(t, map[string]drafting.Extract{"Cart": {JSON: "/id"}}, d.Prepare[0].Extract)
+	require.Empty(t, d.Doubts)
+	require.Equal(t, map[string]string{"/cart_id": "{{.Prepared.Cart}}"}, draft(t, "carts.yaml", "addCoupon").Templates, "an id in the body, too")
+}
