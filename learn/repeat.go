@@ -92,10 +92,12 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if !keyed && (len(r.Natural) > 0 || i.file.Proof.ByReference) && asking.alters() {
 		if answers, markers := asking.done(ctx, "altered", repeating(i.timed, "", true)); len(answers) > 2 {
 			r.First, r.Again, r.Altered, r.Row = answers[0], answers[1], &answers[2], nil
-			if i.made(ctx, markers[0]) > 0 {
+			there := i.made(ctx, markers[0]) > 0
+			if there {
 				r.Row = i.row
 			}
-			if i.file.Proof.ByReference && changed(ctx, i, markers[0]) && !adds(ctx, i, asking) {
+			gone := !there && answers[0].Done() && answers[2].Done() // the other body has a marker of its own
+			if gone || i.file.Proof.ByReference && changed(ctx, i, markers[0]) && !adds(ctx, i, asking) {
 				r.Replacing = &answers[2]
 			}
 		}
@@ -464,8 +466,8 @@ func holds(ctx context.Context, i *inquiry, marker string, rule func(stored, sai
 }
 
 // unconstrained finds the member that makes two creates one where the same request made no second row, and neither a key nor a
-// constraint of the database says why. If another create with another marker makes a row, it is a member that a page gives to each, or
-// the one that has the marker; if not, the one that lets it make a row when it differs, too.
+// constraint of the database says why. If two more creates with other markers make two rows, it is a member that a page gives to each, or
+// the one that has the marker; if not, the one that lets them do so when it differs, too.
 func unconstrained(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 	for _, pointer := range slices.Concat([]string{""}, i.file.MayName(), drafting.Unlikely(&i.file)) {
 		other := i.file
@@ -476,13 +478,16 @@ func unconstrained(ctx context.Context, i *inquiry, r *drafting.Repeated) error 
 		if err != nil {
 			return err
 		}
-		answers, markers := asking.ask(ctx, "other", 1, "[{send: {}}]")
-		switch {
-		case len(answers) == 0 || answers[0].Failed():
+		answers, markers := asking.ask(ctx, "other", 2, "[{send: {}}]")
+		if len(answers) < 2 || answers[1].Failed() {
 			return asking.err
-		case !answers[0].Done() || i.made(ctx, markers[0]) == 0:
+		}
+		made := answers[1].Done() && i.made(ctx, markers[1]) > 0
+		replaced := made && answers[0].Done() && rowsOf(ctx, i, markers[0]) == 0 // by the second: it is the same thing to the target
+		switch {
+		case !made || replaced:
 			if r.Taken == nil {
-				r.Taken = &answers[0]
+				r.Taken = &answers[1]
 			}
 		case pointer == "":
 			r.Natural = []string{cmp.Or(i.file.Draft.PageMember(), i.file.Proof.Text)}

@@ -154,6 +154,31 @@ func TestInitOfARowThatOneTextNames(t *testing.T) {
 	}
 }
 
+// TestInitOfAnIDThatTheClientChooses holds that a create which replaces the row of the one before has something in common with it, and
+// that the text which was replaced is not what names the thing.
+func TestInitOfAnIDThatTheClientChooses(t *testing.T) {
+	t.Parallel()
+	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table readings (id text primary key, sensor text, value integer)")
+	address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var reading struct {
+			ID, Sensor string
+			Value      int
+		}
+		_ = json.NewDecoder(r.Body).Decode(&reading)
+		_, _ = db.Exec("insert into readings values (?, ?, ?) on conflict (id) do update set sensor = excluded.sensor, value = excluded.value", reading.ID, reading.Sensor, reading.Value)
+		says(w, http.StatusOK, fmt.Sprintf(`{"id":%q}`, reading.ID))
+	}))
+	env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+	body := `{"id": "0b0e8f0e-5b1c-4f3a-9b1e-2f6f7a8b9c0d", "sensor": "kitchen", "value": 21}`
+	file, _ := initiated(t, env, exitPass, "--curl", "curl -d '"+body+"' "+address+"/readings", "--db", env["DATABASE_URL"])
+	text := readFile(t, file)
+	require.Contains(t, text, "natural_key: [/id]")
+	require.Contains(t, text, `id: '{{unique "uuid"}}'`)
+	require.Contains(t, text, "Whether another body with the same /id may replace the first one")
+	got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay")
+	require.Equal(t, exitPass, got.code, got)
+}
+
 // TestInitFindsWhatMakesTwoCreatesOne holds that init needs no constraint of the database to see that, and no luck to see a
 // decline.
 func TestInitFindsWhatMakesTwoCreatesOne(t *testing.T) {
