@@ -71,6 +71,7 @@ func rooms() map[string][]string {
 		"internal/hostile":         {"internal/sqldrivers"},
 		"museum":                   {"sut/services"}, // its exhibits are modules of their own
 		"internal/libraryuse":      {},               // tests only
+		"internal/standin":         {},               // tests only
 		"internal/paced":           {},
 		"internal/paced/measure":   {},
 		"internal/steady":          {},

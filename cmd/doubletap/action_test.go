@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
+
+	"github.com/doubletap-harness/doubletap/internal/standin"
 )
 
 // actionFile is what we need of action.yml.
@@ -167,8 +169,7 @@ func fakeGo(t *testing.T) (dir, log string) {
 	t.Helper()
 	dir = t.TempDir()
 	log = filepath.Join(dir, "asked")
-	script := "#!/bin/sh\necho \"$GOBIN $*\" >> " + log + "\n"
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "go"), []byte(script), 0o755))
+	require.NoError(t, standin.Program(filepath.Join(dir, "go"), "#!/bin/sh\necho \"$GOBIN $*\" >> "+log+"\n"))
 	return dir, log
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/internal/standin"
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
@@ -158,7 +159,7 @@ if [ "${flags[0]}" = run ] && [ $named = 0 ]; then
 fi
 exec ` + usual(t) + ` "${flags[@]}"
 `
-	require.NoError(t, os.WriteFile(path, []byte(script), 0o755))
+	require.NoError(t, standin.Program(path, script))
 }
 
 // types has bash run commands one after the other, and wants the exit code of the last.

@@ -15,6 +15,7 @@ import (
 	"github.com/doubletap-harness/doubletap/export/curl"
 	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/standin"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
 )
@@ -77,7 +78,7 @@ func hostile(t require.TestingT, text string, client curl.Client) curl.Script {
 func stubs(t testing.TB) string {
 	dir := t.TempDir()
 	for _, name := range []string{"curl", "sqlite3", "psql", "mariadb", "openssl", "sleep"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nexit 0\n"), 0o755))
+		require.NoError(t, standin.Program(filepath.Join(dir, name), "#!/bin/sh\nexit 0\n"))
 	}
 	return dir
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/export/curl"
+	"github.com/doubletap-harness/doubletap/internal/standin"
 )
 
 // shop answers the n-th request, from 1, with the same key; body is what it has of the request.
@@ -56,7 +57,7 @@ func judgedIn(t *testing.T, tries int, source string, judge curl.Judge, answer s
 // hasty is a folder with a sleep that does not: nothing that a shop of the tests does takes time.
 func hasty(t *testing.T) string {
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "sleep"), []byte("#!/bin/sh\n"), 0o755))
+	require.NoError(t, standin.Program(filepath.Join(dir, "sleep"), "#!/bin/sh\n"))
 	return dir
 }
 

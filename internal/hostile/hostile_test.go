@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/internal/standin"
 )
 
 // playOne has a day with a shell script in place of doubletap.
@@ -15,7 +17,7 @@ func playOne(t *testing.T, script string, change func(*day, *bench)) end {
 	t.Helper()
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "command")
-	require.NoError(t, os.WriteFile(binary, []byte("#!/bin/sh\n"+script), 0o755))
+	require.NoError(t, standin.Program(binary, "#!/bin/sh\n"+script))
 	d := day{class: "test", name: t.Name(), exits: []int{0}, set: func(context.Context, *bench) error { return nil }}
 	b := &bench{binary: binary, dir: filepath.Join(dir, "day")}
 	if change != nil {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/internal/servers"
 	_ "github.com/doubletap-harness/doubletap/internal/sqldrivers" // opened by their names
+	"github.com/doubletap-harness/doubletap/internal/standin"
 )
 
 // childKind makes this test program start one server, print its URL and wait to be killed.
@@ -200,8 +201,7 @@ func TestAServerThatCannotStartSaysWhy(t *testing.T) {
 	t.Parallel()
 	programs := sharedDir(t)
 	for _, name := range []string{"initdb", "postgres", "mariadb-install-db", "mariadbd", "redis-server", "nats-server"} {
-		script := "#!/bin/sh\necho no luck today\nexit 3\n"
-		require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte(script), 0o755))
+		require.NoError(t, standin.Program(filepath.Join(programs, name), "#!/bin/sh\necho no luck today\nexit 3\n"))
 	}
 	for kind, start := range starters() {
 		parent := sharedDir(t)

@@ -95,7 +95,7 @@ func (d *Document) bodiless() []Create {
 
 // createOf finds the operation that creates a thing of this name.
 func (d *Document) createOf(noun string) (Create, bool) {
-	for _, c := range append(d.Creates(), d.bodiless()...) {
+	for _, c := range slices.Concat(d.Creates(), d.bodiless()) {
 		last := c.Path[strings.LastIndex(strings.TrimRight(c.Path, "/"), "/")+1:]
 		if noun != "" && singular(last) == singular(noun) {
 			return c, true
