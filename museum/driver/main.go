@@ -15,8 +15,11 @@ import (
 )
 
 // The key is not unique: what is tried is a driver that sends a statement twice, which an index
-// would hide.
-const schema = "create table if not exists orders (idem_key varchar(255) not null, note varchar(255) not null)"
+// would hide. MySQL takes capitals for small letters unless it is told not to.
+const (
+	schema      = "create table if not exists orders (idem_key varchar(255) not null, note varchar(255) not null)"
+	mysqlSchema = schema + " collate utf8mb4_bin"
+)
 
 // statement picks the text for the driver, as each has placeholders of its own.
 func statement(mysql, postgres string) string {
@@ -31,7 +34,7 @@ func statement(mysql, postgres string) string {
 func main() {
 	db, err := sql.Open(os.Getenv("DRIVER"), os.Getenv("DSN"))
 	if err == nil {
-		_, err = db.Exec(schema)
+		_, err = db.Exec(statement(mysqlSchema, schema))
 	}
 	if err != nil {
 		panic(err)
@@ -43,6 +46,10 @@ func main() {
 		var order struct{ Note string }
 		if err := json.NewDecoder(r.Body).Decode(&order); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		if r.Header.Get("Idempotency-Key") == "" {
+			http.Error(w, "no key", http.StatusBadRequest)
 			return
 		}
 		one.Lock()
