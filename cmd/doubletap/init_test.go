@@ -116,7 +116,7 @@ func TestInitWritesAFileForEveryDocument(t *testing.T) {
 			written++
 		}
 	}
-	require.Equal(t, 25, written)
+	require.Equal(t, 27, written)
 }
 
 // everyVariable sets the variables of a target file that have no default.
