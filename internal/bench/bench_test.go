@@ -109,7 +109,7 @@ func sendWhatTheyAreAskedFor(t *testing.T, s settings) {
 	t.Helper()
 	r, err := measure(t.Context(), s, io.Discard)
 	require.NoError(t, err)
-	require.Equal(t, []string{ours, oursTwo, barrier, engine}, r.senders)
+	require.Equal(t, []string{ours, oursTwo, barrier, kept, engine}, r.senders)
 	for _, name := range r.senders {
 		c := r.cells[spot{"clean", 2, name}]
 		require.NotNil(t, c, name)

@@ -124,7 +124,7 @@ func connectHeld(ctx context.Context, j job, t *target) (func() error, error) {
 			return nil, errors.Join(err, end())
 		}
 		conns = append(conns, conn)
-		if _, err := io.WriteString(conn, rawRequest(id)); err != nil {
+		if _, err := io.WriteString(conn, rawRequest(id, "close")); err != nil {
 			return nil, errors.Join(err, end())
 		}
 	}

@@ -59,6 +59,7 @@ func (r *results) facts() []string {
 		"The server that the bursts go to is " + where + ".",
 		"Senders take turns of at most 100 bursts. In the lanes with latency 4 bursts are under way at a time, of every sender alike; on the clean lane 1.",
 		"barrier is N goroutines of our own, each with an open connection, that wait for one signal and then send, as hand-written tests do.",
+		"kept barrier is the same with goroutines and connections that stay from burst to burst: the most that passes through a lane with an upstream tap. doubletap keeps connections too, as a hunt does, and has a history to write.",
 		"vegeta, barrier and doubletap dial the same lanes. k6 and hey need an address: theirs are the same toxics without an upstream tap, one relay fewer, which is in their favour.",
 		"Connections are warm but for hey's, which is one process for each burst; starting it is in its duplicates per second and in no spread. So is starting k6, once in a turn.",
 	}

@@ -28,13 +28,14 @@ const (
 	ours    = "doubletap"
 	oursTwo = "doubletap HTTP/2"
 	barrier = "barrier"
+	kept    = "kept barrier"
 	engine  = "vegeta"
 	k6      = "k6"
 	hey     = "hey"
 )
 
 // others are the senders that doubletap is held against.
-func others() []string { return []string{barrier, engine, k6, hey} }
+func others() []string { return []string{barrier, kept, engine, k6, hey} }
 
 // longest bounds a request of any sender.
 const longest = time.Minute
@@ -81,6 +82,7 @@ func sendersFor(ctx context.Context, s settings, progress io.Writer) ([]sender, 
 		{name: ours, burst: burstOfOurs, plain: plainOfOurs},
 		{name: oursTwo, burst: inHTTP2(burstOfOurs), plain: inHTTP2(plainOfOurs)},
 		{name: barrier, burst: burstOfBarrier, plain: burstOfBarrier},
+		{name: kept, burst: burstOfKept, plain: burstOfKept},
 		{name: engine, burst: burstOfVegeta, plain: plainOfVegeta},
 	}
 	for _, t := range tools() {
@@ -271,7 +273,7 @@ func burstOfBarrier(ctx context.Context, j job) error {
 		if err != nil {
 			return err
 		}
-		message := rawRequest(id)
+		message := rawRequest(id, "close")
 		start := make(chan struct{})
 		var ready, sending sync.WaitGroup
 		ready.Add(j.members)
@@ -281,7 +283,7 @@ func burstOfBarrier(ctx context.Context, j job) error {
 				defer conn.Close()
 				ready.Done()
 				<-start
-				exchange(conn, message)
+				exchange(conn, bufio.NewReader(conn), message)
 			})
 		}
 		ready.Wait()
@@ -291,22 +293,108 @@ func burstOfBarrier(ctx context.Context, j job) error {
 	})
 }
 
-// rawRequest is a request of a burst as it stands on the wire.
-func rawRequest(id int) string {
-	return fmt.Sprintf("POST /burst/%d HTTP/1.1\r\nHost: bench.test\r\nConnection: close\r\nIdempotency-Key: %s\r\n"+
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", id, key(id), len(body), body)
+// burstOfKept is burstOfBarrier with goroutines and connections that stay for all bursts: the most that passes through a lane. A
+// connection that breaks is dialled again.
+func burstOfKept(ctx context.Context, j job) error {
+	var members []*keeper
+	for range j.members * j.atOnce {
+		members = append(members, &keeper{route: j.route, turn: make(chan func())})
+	}
+	var staying sync.WaitGroup
+	defer staying.Wait()
+	for _, k := range members {
+		staying.Go(k.stay)
+		defer close(k.turn)
+	}
+	free := make(chan []*keeper, j.atOnce)
+	for some := range slices.Chunk(members, j.members) {
+		free <- some
+	}
+	return j.each(ctx, func(ctx context.Context, id int) error {
+		burst := <-free
+		defer func() { free <- burst }()
+		message := rawRequest(id, "keep-alive")
+		start := make(chan struct{})
+		var ready, sending sync.WaitGroup
+		var failed atomic.Pointer[error]
+		ready.Add(len(burst))
+		sending.Add(len(burst))
+		for _, k := range burst {
+			k.turn <- func() {
+				defer sending.Done()
+				err := k.connect(ctx)
+				ready.Done()
+				<-start
+				if err == nil && !exchange(k.conn, k.answers, message) {
+					k.close()
+				}
+				if err != nil {
+					failed.Store(&err)
+				}
+			}
+		}
+		ready.Wait()
+		close(start)
+		sending.Wait()
+		if err := failed.Load(); err != nil {
+			return *err
+		}
+		return nil
+	})
 }
 
-// exchange sends a request and reads its answer. What breaks is seen at the target, which counts.
-func exchange(conn net.Conn, message string) {
+// keeper is a goroutine with a connection, both of which stay from burst to burst.
+type keeper struct {
+	route   *route
+	turn    chan func()
+	conn    net.Conn // nil: there is none
+	answers *bufio.Reader
+}
+
+// stay does what it is told until there are no more turns.
+func (k *keeper) stay() {
+	defer k.close()
+	for work := range k.turn {
+		work()
+	}
+}
+
+// connect dials, if there is no connection.
+func (k *keeper) connect(ctx context.Context) (err error) {
+	if k.conn != nil {
+		return nil
+	}
+	if k.conn, err = k.route.dial(ctx); err == nil {
+		k.answers = bufio.NewReader(k.conn)
+	}
+	return err
+}
+
+// close closes the connection.
+func (k *keeper) close() {
+	if k.conn != nil {
+		_ = k.conn.Close()
+		k.conn = nil
+	}
+}
+
+// rawRequest is a request of a burst as it stands on the wire.
+func rawRequest(id int, connection string) string {
+	return fmt.Sprintf("POST /burst/%d HTTP/1.1\r\nHost: bench.test\r\nConnection: %s\r\nIdempotency-Key: %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", id, connection, key(id), len(body), body)
+}
+
+// exchange sends a request and reads its answer, and reports whether that came. What breaks is seen at the target, which counts.
+func exchange(conn net.Conn, answers *bufio.Reader, message string) bool {
 	_ = conn.SetDeadline(time.Now().Add(longest))
 	if _, err := io.Copy(conn, strings.NewReader(message)); err != nil {
-		return
+		return false
 	}
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	response, err := http.ReadResponse(answers, nil)
 	if err != nil {
-		return
+		return false
 	}
 	defer response.Body.Close()
-	_, _ = io.Copy(io.Discard, response.Body)
+	_, err = io.Copy(io.Discard, response.Body)
+	return err == nil
 }
