@@ -91,8 +91,8 @@ func (m *member) answered() <-chan struct{} {
 	return b.all
 }
 
-// last reports that all members of the burst have been answered.
-func (m *member) last() bool {
+// allAnswered reports that all members of the burst have been answered.
+func (m *member) allAnswered() bool {
 	select {
 	case <-m.answered():
 		return true

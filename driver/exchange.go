@@ -82,7 +82,7 @@ func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn
 // with a worker for each connection would go on to wait on it, and leave the others where they are.
 func (x *exchange) part(conn net.Conn) {
 	kept, can := conn.(interface{ Keep() bool })
-	if can && x.lasting && x.idle && (x.member == nil || x.member.last()) && kept.Keep() {
+	if can && x.lasting && x.idle && (x.member == nil || x.member.allAnswered()) && kept.Keep() {
 		return
 	}
 	_ = conn.Close()
