@@ -123,7 +123,7 @@ func sendWhatTheyAreAskedFor(t *testing.T, s settings) {
 			require.Empty(t, c.differs, name)
 		}
 	}
-	require.Len(t, r.checks, 4)
+	require.Len(t, r.checks, 5)
 	for _, c := range r.checks {
 		require.Equal(t, 3, c.bursts, c.sender)
 		require.GreaterOrEqual(t, c.window, usualWindow, c.sender)

@@ -52,6 +52,7 @@ type job struct {
 	scratch string // folder for files
 	apart   bool   // the target is a process of its own
 	http2   bool   // doubletap sends in HTTP/2
+	lasting bool   // doubletap keeps its connections, as in a hunt
 }
 
 // asked is how many requests a job comes to.
@@ -138,8 +139,9 @@ func closeAll(conns chan net.Conn) {
 	}
 }
 
-// burstOfOurs sends each burst as a scenario's step does.
+// burstOfOurs sends each burst as a scenario's step does in a hunt.
 func burstOfOurs(ctx context.Context, j job) error {
+	j.lasting = true
 	return j.drive(ctx, scenarios.Step{Burst: &scenarios.Burst{Copies: j.members, Send: j.plainSend()}})
 }
 
@@ -195,7 +197,7 @@ func (j job) config(step scenarios.Step, out io.Writer) driver.Config {
 			}}},
 			Plan: scenarios.NewPlan(s, 7), Names: driver.Names{Seed: 7, Run: "r1", Scenario: s.Name}, Base: time.Now(),
 		},
-		Dialers: []driver.Dialer{j.route.asDriver}, RealTime: true, Lasting: true, Record: history.NewWriter(out),
+		Dialers: []driver.Dialer{j.route.asDriver}, RealTime: true, Lasting: j.lasting, Record: history.NewWriter(out),
 	}
 }
 
