@@ -106,13 +106,17 @@ func (p *peer) reset() {
 // stay waits until the client has gone.
 func (p *peer) stay() { _, _ = io.Copy(io.Discard, p.in) }
 
-// deaf returns an address without a listener.
+// deaf returns an address without a listener, and without one while the test runs: it is that of the near end of an open
+// connection.
 func deaf(t testing.TB) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	require.NoError(t, listener.Close())
-	return listener.Addr().String()
+	defer listener.Close()
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn.LocalAddr().String()
 }
 
 // ledger counts, by whatever it is told.

@@ -55,7 +55,7 @@ func (f *File) contract() {
 		f.learnt.promises(f)
 	default:
 		f.line("  level: idempotent # one effect, and a repetition gets the first answer again; nothing else is promised")
-		if again := f.documentedReplay(); len(again) > 0 {
+		if again := documentedReplay(f.Draft); len(again) > 0 {
 			f.line("  replay: {status: {201: %s}} # all of them are documented; no create was repeated", flow(again))
 		}
 	}
@@ -66,11 +66,11 @@ func (f *File) contract() {
 }
 
 // documentedReplay are the statuses by which a source tells a create that found what it would make from one that made it.
-func (f *File) documentedReplay() []int {
-	if !slices.Contains(f.Draft.Statuses, http.StatusCreated) {
+func documentedReplay(d Draft) []int {
+	if !slices.Contains(d.Statuses, http.StatusCreated) {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(f.Draft.Statuses), func(s int) bool { return s != http.StatusOK && s != http.StatusAlreadyReported })
+	return slices.DeleteFunc(slices.Clone(d.Statuses), func(s int) bool { return s != http.StatusOK && s != http.StatusAlreadyReported })
 }
 
 // ack says by what an acknowledgement is known, where that is not as usual.
