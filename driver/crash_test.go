@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,6 +27,8 @@ type mortal struct {
 	address string
 	server  *http.Server
 	lives   atomic.Int64
+	came    chan struct{} // closed when a request is inside the first life
+	coming  sync.Once
 	stays   error // why it does not start again
 	slow    time.Duration
 	work    time.Duration // after which the first life answers as well; 0: it does not
@@ -38,7 +41,7 @@ func newMortal(t testing.TB) *mortal {
 	port, err := listener.(*net.TCPListener).File()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = port.Close() })
-	m := &mortal{t: t, port: port, address: listener.Addr().String()}
+	m := &mortal{t: t, port: port, address: listener.Addr().String(), came: make(chan struct{})}
 	require.NoError(t, m.start(t.Context()))
 	t.Cleanup(func() { _ = m.server.Close() })
 	return m
@@ -54,6 +57,7 @@ func (m *mortal) start(context.Context) error {
 	first := m.lives.Add(1) == 1
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // only then is it noticed that the client leaves
+		m.coming.Do(func() { close(m.came) })
 		time.Sleep(m.work)
 		if first && m.work == 0 {
 			<-r.Context().Done()
@@ -65,7 +69,16 @@ func (m *mortal) start(context.Context) error {
 	return nil
 }
 
-func (m *mortal) kill() error { return m.server.Close() }
+// kill waits until a request is inside the first life: on a busy machine it may still wait at the port, where the second life would
+// take it.
+func (m *mortal) kill() error {
+	select {
+	case <-m.came:
+	case <-time.After(long):
+		m.t.Error("no request has come")
+	}
+	return m.server.Close()
+}
 
 func (m *mortal) crasher() *driver.Crasher { return &driver.Crasher{Kill: m.kill, Start: m.start} }
 
