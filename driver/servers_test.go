@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/internal/standin"
 )
 
 // serve runs a handler and returns its address.
@@ -106,17 +108,13 @@ func (p *peer) reset() {
 // stay waits until the client has gone.
 func (p *peer) stay() { _, _ = io.Copy(io.Discard, p.in) }
 
-// deaf returns an address without a listener, and without one while the test runs: it is that of the near end of an open
-// connection.
+// deaf returns an address without a listener, and without one while the test runs.
 func deaf(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, release, err := standin.Nobody()
 	require.NoError(t, err)
-	defer listener.Close()
-	conn, err := net.Dial("tcp", listener.Addr().String())
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	return conn.LocalAddr().String()
+	t.Cleanup(func() { _ = release() })
+	return address
 }
 
 // ledger counts, by whatever it is told.

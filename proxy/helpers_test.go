@@ -21,6 +21,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/standin"
 	"github.com/doubletap-harness/doubletap/proxy"
 )
 
@@ -115,16 +116,13 @@ func rawTarget(t testing.TB, h func(*net.TCPConn)) string {
 	return listener.Addr().String()
 }
 
-// refusing returns an address without a listener, and without one while the test runs: it is that of the
-// near end of an open connection.
+// refusing returns an address without a listener, and without one while the test runs.
 func refusing(t testing.TB) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	t.Helper()
+	address, release, err := standin.Nobody()
 	require.NoError(t, err)
-	defer listener.Close()
-	c, err := net.Dial("tcp", listener.Addr().String())
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = c.Close() })
-	return c.LocalAddr().String()
+	t.Cleanup(func() { _ = release() })
+	return address
 }
 
 // readRequest reads one request to its end.

@@ -1,7 +1,8 @@
-// Package standin writes scripts that tests run in place of programs.
+// Package standin has what tests take in place of others: scripts for programs, and an address for a server that is not there.
 package standin
 
 import (
+	"net"
 	"os"
 	"syscall"
 )
@@ -12,4 +13,19 @@ func Program(path, script string) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	return os.WriteFile(path, []byte(script), 0o755)
+}
+
+// Nobody returns an address of this machine without a listener, and without one until release is called: it is that of the near end of an
+// open connection. A port that was merely closed may be another test's in the next moment. Safe for concurrent use.
+func Nobody() (address string, release func() error, err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	defer listener.Close()
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		return "", nil, err
+	}
+	return conn.LocalAddr().String(), conn.Close, nil
 }

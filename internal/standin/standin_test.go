@@ -1,10 +1,12 @@
 package standin_test
 
 import (
+	"net"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,4 +36,15 @@ func TestAProgramRunsAtOnce(t *testing.T) {
 	for err := range errs {
 		require.NoError(t, err)
 	}
+}
+
+func TestNobodyListensAndNobodyElseCan(t *testing.T) {
+	t.Parallel()
+	address, release, err := standin.Nobody()
+	require.NoError(t, err)
+	defer release()
+	_, err = net.Dial("tcp", address)
+	require.ErrorIs(t, err, syscall.ECONNREFUSED)
+	_, err = net.Listen("tcp", address)
+	require.ErrorIs(t, err, syscall.EADDRINUSE)
 }
