@@ -80,9 +80,11 @@ func TestInitIsProvenByOneCreate(t *testing.T) {
 			require.Contains(t, text, "missing_key: {statuses: [400]")
 
 			got = callWith(t.Context(), env, "doctor", "--target", file)
-			if got.code != exitPass { // one burst may miss a race, which the rounds of a run do not
-				require.Equal(t, c.code, got.code, "its burst shows the defect: %s", got)
+			for tries := 9; got.code == exitPass && c.code != exitPass && tries > 0; tries-- {
+				t.Log("its burst missed the race, so it is sent again")
+				got = callWith(t.Context(), env, "doctor", "--target", file)
 			}
+			require.Equal(t, c.code, got.code, "its burst shows the defect: %s", got)
 			require.Contains(t, got.out, "the row query finds exactly it")
 			got = callWith(t.Context(), env, "run", "burst-same-key", "altered-after", "--reports", t.TempDir(), "--target", file, "--seed", "3")
 			require.Equal(t, c.code, got.code, "%s", got)
