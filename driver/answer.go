@@ -37,7 +37,7 @@ func (x *exchange) receive(conn net.Conn) error {
 	x.record.Header, x.cookies = flatten(response.Header), response.Header.Values("Set-Cookie")
 	body := newRecordedBody(x.keep)
 	_, err = io.Copy(body, response.Body)
-	x.idle = err == nil && !response.Close && response.StatusCode >= 200 && in.Buffered() == 0
+	x.idle = err == nil && !response.Close && response.StatusCode != http.StatusSwitchingProtocols && in.Buffered() == 0
 	return cmp.Or(err, x.keepBody(body, err == nil))
 }
 

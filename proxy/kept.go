@@ -17,7 +17,7 @@ func (c *conn) Keep() bool {
 	l := c.lane
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.plain || l.barred || l.tap == nil || l.doubtful.Load() || c.tap.answeredOn() == nil || c.closed.Swap(true) {
+	if !l.plain || l.barred || l.tap == nil || l.doubtful.Load() || !c.tap.leftOpen() || c.closed.Swap(true) {
 		return false
 	}
 	c.tap.recordEnd()

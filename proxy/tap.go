@@ -251,14 +251,11 @@ func (p *Tap) recordOpened(r *relay) {
 	p.facts.Opened, p.relay = at, r
 }
 
-// answeredOn returns the relay of a connection on which a request was answered and that nobody has left; nil: there is none.
-func (p *Tap) answeredOn() *relay {
+// leftOpen reports that a request in HTTP/1.1 was answered on the connection, and that neither side has left it.
+func (p *Tap) leftOpen() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.facts.Answered == 0 || p.facts.Left != 0 || p.facts.Closed != 0 || p.up != nil {
-		return nil
-	}
-	return p.relay
+	return p.facts.Answered != 0 && p.facts.Left == 0 && p.facts.Closed == 0 && p.up == nil
 }
 
 // recordPassing records that b is about to be passed to the target. It is called before they are: the answer

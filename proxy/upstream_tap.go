@@ -139,14 +139,13 @@ func (d *upstreamTap) close() {
 // does, connections to the lane when listening does.
 func (d *upstreamTap) accept(staying, listening context.Context) {
 	acceptAll(staying, d.listener, func(left *net.TCPConn) {
-		p := d.admit()
+		r := &relay{left: left, room: d.room, upstream: d}
+		r.tap.Store(d.admit())
 		d.busy.Go(func() {
-			r := &relay{left: left, room: d.room, upstream: d}
-			r.tap.Store(p)
 			defer func() { d.forget(r.tap.Load()) }()
 			defer left.Close()
 			defer context.AfterFunc(listening, func() { _ = left.Close() })()
-			d.serve(staying, r, p)
+			d.serve(staying, r)
 		})
 	})
 }
@@ -162,8 +161,9 @@ func (d *upstreamTap) targetOf(p *Tap) string {
 // serve relays one connection until the lane has closed it. If the target takes no
 // connection, the lane gets an end, as from a server that closes at once, and is still
 // read, so that nothing gets stuck in it.
-func (d *upstreamTap) serve(ctx context.Context, r *relay, p *Tap) {
+func (d *upstreamTap) serve(ctx context.Context, r *relay) {
 	defer func() { r.tap.Load().leaveBarrier() }()
+	p := r.tap.Load()
 	target, err := d.dial(ctx, p)
 	if err != nil {
 		p.leaveBarrier()

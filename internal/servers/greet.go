@@ -14,13 +14,13 @@ import (
 
 // The greetings speak the first words of each server's protocol themselves. A driver would have to be linked into
 // every program that starts a server, the user's own tests among them.
+//
+// They prove that it is our server that answers: another program, such as another private server, may have taken the port
+// meanwhile, and answer as ours would. A server that listens in its folder is greeted there: it does so only after it has
+// the port. Others are told the password.
 
 // errNotReady says that a server answers, but does not take clients yet.
 var errNotReady = errors.New("the server does not take clients yet")
-
-// The greetings prove that it is our server that answers: another program may have taken the port meanwhile, such as another
-// private server, and answer as ours would. Where a server listens in its folder, it is greeted there: it does so only after it has the port. Others are
-// told the password.
 
 // converse sends what opens a conversation, if anything, and returns the first n bytes of the answer.
 func converse(ctx context.Context, network, address string, send []byte, n int) ([]byte, error) {
