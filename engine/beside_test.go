@@ -32,7 +32,8 @@ type meeting struct {
 	begun  bool          // a scenario is: what came before were the pilot's creates
 	inside chan struct{} // closed when the second create that is no pilot's is inside
 	others int           // creates that are no pilot's
-	alone  bool          // one of them waited in vain for another
+	waits  time.Duration // of the first for the second
+	alone  bool          // it waited in vain
 }
 
 func (m *meeting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -70,7 +71,7 @@ func (m *meeting) meets() bool {
 	select {
 	case <-m.inside:
 		return true
-	case <-time.After(5 * time.Second):
+	case <-time.After(m.waits):
 		m.lock.Lock()
 		defer m.lock.Unlock()
 		m.alone = true
@@ -81,7 +82,10 @@ func (m *meeting) meets() bool {
 // meet plays two scenarios of one create each against a service, and returns their results and the directory of the run.
 func meet(t *testing.T, ctx context.Context, parallel int, m *meeting) (*checker.Report, string) {
 	t.Helper()
-	m.notes, m.inside = map[string]string{}, make(chan struct{})
+	m.notes, m.inside, m.waits = map[string]string{}, make(chan struct{}), time.Minute
+	if parallel == 1 { // no other comes
+		m.waits = time.Second
+	}
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
 	c := Config{

@@ -189,7 +189,7 @@ func burst(ctx context.Context, s subject, name string, random *rand.Rand) error
 
 // politely repeats the intent until it is decided.
 func politely(ctx context.Context, s subject, w intent) (reply, error) {
-	for range 300 {
+	for began := time.Now(); time.Since(began) < soon; time.Sleep(10 * time.Millisecond) {
 		got, err := s.send(ctx, w)
 		if err != nil {
 			return got, err
@@ -197,7 +197,6 @@ func politely(ctx context.Context, s subject, w intent) (reply, error) {
 		if got.member("code") != "key_in_use" && !s.ungraceful(got) {
 			return got, nil
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	return reply{}, fmt.Errorf("key %s is stuck", w.key)
 }
@@ -306,7 +305,7 @@ func (s subject) identityFor(ctx context.Context, who string, r reply) (string, 
 
 // follow asks a status resource until what was accepted is done.
 func (s subject) follow(ctx context.Context, who, where string) (string, error) {
-	for range 1000 {
+	for began := time.Now(); time.Since(began) < soon; time.Sleep(5 * time.Millisecond) {
 		got, err := s.read(ctx, who, where)
 		if err != nil {
 			return "", err
@@ -318,7 +317,6 @@ func (s subject) follow(ctx context.Context, who, where string) (string, error) 
 		default:
 			return "", fmt.Errorf("%s: %d %s", where, got.status, got.body)
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 	return "", fmt.Errorf("%s goes on for ever", where)
 }
