@@ -121,6 +121,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		return err
 	}
 	removes(ctx, i, r)
+	if err := books(ctx, i, r); err != nil {
+		return err
+	}
 	i.file.Learn(r)
 	learnLimit(ctx, i, asking)
 	return asking.err

@@ -48,8 +48,8 @@ func (c Column) holdsText() bool { return c.Type == "" || texts.MatchString(c.Ty
 // numbers are the types of columns that hold numbers.
 var numbers = regexp.MustCompile(`(?i)int|num|dec|serial|money|real|double|float`)
 
-// holdsNumber reports whether numbers can be looked for in the column.
-func (c Column) holdsNumber() bool { return numbers.MatchString(c.Type) }
+// HoldsNumber reports whether the column is for numbers.
+func (c Column) HoldsNumber() bool { return numbers.MatchString(c.Type) }
 
 // Catalogue lists the tables that the connection sees, without those of the database itself, by name.
 func (d *Database) Catalogue(ctx context.Context) ([]Table, error) {

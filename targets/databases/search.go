@@ -45,14 +45,13 @@ func (d *Database) Search(ctx context.Context, tables []Table, text string) (fou
 	return found, unsearched
 }
 
-// searchTable looks through one table in a transaction that only reads, for a few seconds at most:
-// a table without an index is read as a whole.
+// searchTable looks through one table for a few seconds at most: one without an index is read as a whole.
 func (d *Database) searchTable(ctx context.Context, t Table, text string) ([]Landing, error) {
 	number := digits.MatchString(text)
 	var conditions []string
 	var args []any
 	for _, c := range t.Columns {
-		if c.holdsText() || number && c.holdsNumber() {
+		if c.holdsText() || number && c.HoldsNumber() {
 			args = append(args, "%"+text+"%")
 			conditions = append(conditions, d.Dialect.asText(c.Name)+" like "+d.Dialect.Parameter(len(args)))
 		}
@@ -60,6 +59,20 @@ func (d *Database) searchTable(ctx context.Context, t Table, text string) ([]Lan
 	if len(args) == 0 {
 		return nil, nil
 	}
+	return d.rowsOf(ctx, t, strings.Join(conditions, " or "), text, args...)
+}
+
+// With lists a few rows of a table that have the value in a column.
+func (d *Database) With(ctx context.Context, t Table, column, value string) (rows []map[string]string, err error) {
+	found, err := d.rowsOf(ctx, t, d.Dialect.asText(column)+" = "+d.Dialect.Parameter(1), "", value)
+	for _, l := range found {
+		rows = append(rows, l.Row)
+	}
+	return rows, err
+}
+
+// rowsOf reads a few rows of a table in a transaction that only reads, and finds in which of their columns the text is.
+func (d *Database) rowsOf(ctx context.Context, t Table, condition, text string, args ...any) ([]Landing, error) {
 	ctx, cancel := context.WithTimeout(ctx, searchedFor)
 	defer cancel()
 	read := d.Dialect.Snapshot()
@@ -68,7 +81,7 @@ func (d *Database) searchTable(ctx context.Context, t Table, text string) ([]Lan
 		return nil, err
 	}
 	defer tx.Rollback()
-	rows, err := tx.QueryContext(ctx, fmt.Sprintf("select * from %s where %s limit %d", d.Dialect.TableName(t), strings.Join(conditions, " or "), searchedRows), args...)
+	rows, err := tx.QueryContext(ctx, fmt.Sprintf("select * from %s where %s limit %d", d.Dialect.TableName(t), condition, searchedRows), args...)
 	if err != nil {
 		return nil, err
 	}

@@ -64,6 +64,9 @@ func (r *reading) all(words []string) error {
 			continue
 		}
 		name, value, joined := cutFlag(word)
+		if name == "--compressed" {
+			r.header = append(r.header, [2]string{"Accept-Encoding", "gzip, deflate"}) // which runs can read
+		}
 		meaning, takes := flagsWithValue()[name]
 		if !takes {
 			continue

@@ -33,6 +33,13 @@ func TestCurlCommandsAreReadAsShellsReadThem(t *testing.T) {
 	}
 }
 
+func TestACompressedAnswerIsAskedFor(t *testing.T) {
+	t.Parallel()
+	c, err := drafting.ReadCurl(`curl --compressed localhost:8080/orders -d '{"note": "a"}'`)
+	require.NoError(t, err)
+	require.Equal(t, [][2]string{{"Accept-Encoding", "gzip, deflate"}}, c.Header)
+}
+
 func TestFormsOfACurlCommand(t *testing.T) {
 	t.Parallel()
 	c, err := drafting.ReadCurl(`curl localhost:8080/orders --data-urlencode 'note=a b&c=d' -d amount=3`)

@@ -61,6 +61,7 @@ type Proof struct {
 	Row      map[string]string
 	Rows     int // of the table that have the marker
 	Others   []Beside
+	Books    []Book
 
 	Adds        bool     // each request adds to the row what it says
 	AddsAgain   bool     // the same request under the same key did

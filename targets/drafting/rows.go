@@ -176,6 +176,11 @@ func (f *File) effects() {
 	case len(counted) > 0:
 		f.line("    effects: # tables that refer to %s, and how many rows one create has made there; leave out logs", inert.Comment(f.Proof.Table.FullName()))
 		children("    ", counted)
+		books(f)
+		indent = "    #"
+	case len(f.Proof.Books) > 0:
+		f.line("    effects:")
+		books(f)
 		indent = "    #"
 	case len(others) > 0:
 		f.line("    # effects: # tables that refer to %s, and how many rows one create has made there", inert.Comment(f.Proof.Table.FullName()))
