@@ -103,14 +103,10 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		}
 	}
 	if keyed {
-		for range learningBursts {
-			together, _ := asking.ask(ctx, "burst", 1, fmt.Sprintf("[{burst: {copies: %d}}, {send: {}}]", learningCopies))
-			n := len(together)
-			if n > 0 && !slices.ContainsFunc(together, func(a drafting.Answer) bool { return !a.Refused() }) {
-				i.declined = append(i.declined, together[n-1]) // no copy was done, which the others could have met
-			} else if n > 0 {
-				r.Bursts = append(r.Bursts, drafting.Burst{Copies: together[:n-1], After: together[n-1]})
-			}
+		if together(ctx, i, asking, &r) {
+			r.Declined = i.declined
+			i.file.Learn(r)
+			return asking.err
 		}
 		if i.file.Draft.CanLackKey() {
 			r.Keyless, _ = asking.ask(ctx, "keyless", 2, "[{send: {key: none}}]")
@@ -504,9 +500,6 @@ func unconstrained(ctx context.Context, i *inquiry, r *drafting.Repeated) error 
 	r.Taken = nil
 	return nil
 }
-
-// How many copies of a create are sent at once, and how often, to see what one is answered that meets another.
-const learningBursts, learningCopies = 3, 8
 
 // questioner sends requests to a target as a new client would.
 type questioner struct {
