@@ -12,8 +12,9 @@
 //
 //   - The facts: trace.go has an intent with its attempts, outcome.go and answer.go what an attempt was told, evaluation.go
 //     what holds between them, reach.go what reached the target, and json.go how values are compared.
-//   - The rules stand in check.go in their order, and each subject in a file of its own: row_counts.go, altered.go,
-//     answers.go, replays.go, refusals.go, seen.go, leaks.go and so on. A rule reports with report.go.
+//   - The rules stand in check.go in their order, and each subject in a file of its own: row_counts.go and what it finds
+//     (duplicates.go, lost_writes.go, phantom_rows.go), altered.go, answers.go, replays.go, refusals.go, seen.go, leaks.go
+//     and so on. A rule reports with report.go.
 //   - What else is told beside findings: warnings.go, and causes.go and circumstances.go, which say what a finding may come from.
 //   - What a run exercised: proof_rules.go has when a proof holds, and proof_counts.go for how many intents it did.
 //   - A verdict: verdict.go weighs what was found, tally.go adds it up, and result.go is what readers get.

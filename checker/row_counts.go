@@ -3,9 +3,6 @@ package checker
 import (
 	"fmt"
 	"slices"
-	"time"
-
-	"github.com/doubletap-harness/doubletap/history"
 )
 
 // checkRowCounts checks the number of rows of traces that were sent with one body, or of
@@ -49,107 +46,6 @@ func unexplainedTrace(e *evaluation, traces []*trace) *trace {
 		return b.upper < max(b.intended, 1)
 	})
 	return traces[max(i, 0)]
-}
-
-// reportDuplicate reports more rows than intents; since says more about the rows.
-func reportDuplicate(e *evaluation, m moment, tr *trace, rows, intended int, since string) {
-	if how := madeByReplication(e, tr); how != "" {
-		e.report(m, tr, Finding{
-			Kind: Diverged, Detail: "replicated", Contract: "converged: " + e.terms.Contract.Converged.String(),
-			Promise:  "One intent has at most one effect, whichever instances its requests reach.",
-			Expected: fmt.Sprintf("at most %s for this marker", count(intended, "row")),
-			Observed: fmt.Sprintf("%s: %s, and replication brought them together%s", count(rows, "row"), how, since),
-		})
-		return
-	}
-	e.report(m, tr, Finding{
-		Kind:     Duplicate,
-		Expected: fmt.Sprintf("at most %s for this marker", e.counted(intended, tr)),
-		Observed: e.counted(rows, tr) + since,
-	})
-}
-
-// reportMissing reports acknowledged rows that are not there, on the traces that can have
-// lost one. Of twins it may be either, so each of them gets the finding.
-func reportMissing(e *evaluation, m moment, traces []*trace, rows, lower int) {
-	for _, tr := range traces {
-		if e.terms.bounds(tr).lower == 0 {
-			continue
-		}
-		f := Finding{
-			Kind:     LostWrite,
-			Expected: fmt.Sprintf("at least %s for this marker: the client was told so", e.counted(lower, tr)),
-			Observed: e.counted(rows, tr),
-		}
-		if m == atT1 && cameLater(e, tr) {
-			f.Observed += "; the row that the answer named was there after the final retry: it came by that, or later by itself; where rows are looked for in a copy that lags behind, rows.visible_within says for how long"
-		}
-		if only := withOutcome(tr.attempts, Acknowledged); !slices.ContainsFunc(only, func(a *classified) bool { return !a.promised }) && len(only) > 0 {
-			if at, due := e.snapshot(m).At, dueBy(e, only); at < due && e.incident(history.Interruption) != nil {
-				e.doubt("the rows of intent %s were read %s before the work that was accepted had to be done", tr.intent.ID, (due - at).Duration().Round(time.Millisecond))
-				continue
-			}
-			f.Detail, f.Promise, f.Contract = "accepted", "What was accepted is done.", "ack.accepted.within: "+e.terms.Contract.Ack.Accepted.Within.String()
-			f.Expected = fmt.Sprintf("at least %s for this marker by then: the client was told that it would be done", count(lower, "row"))
-		}
-		e.report(m, tr, f)
-	}
-}
-
-// cameLater reports that the row which an answer before the final retry named was there after it.
-func cameLater(e *evaluation, tr *trace) bool {
-	if e.history.T1 == nil {
-		return false
-	}
-	later, _ := e.rowsOf(atT2, tr, history.Original)
-	return slices.ContainsFunc(later, func(row history.Row) bool {
-		return slices.ContainsFunc(tr.attempts, func(a *classified) bool {
-			return a.outcome == Acknowledged && a.End <= e.history.T1.At && a.identity != "" && a.identity == rowIdentity(tr, row)
-		})
-	})
-}
-
-// dueBy is when the contract has the work of accepted attempts done. A crash may give it
-// longer.
-func dueBy(e *evaluation, accepted []*classified) history.Offset {
-	promise := e.terms.Contract.Ack.Accepted
-	within := promise.Within
-	if len(e.history.Crashes) > 0 {
-		within += promise.Recovery
-	}
-	var last history.Offset
-	for _, a := range accepted {
-		last = max(last, a.End)
-	}
-	return last + history.Offset(within)
-}
-
-// reportPhantom reports a row that no attempt explains.
-func reportPhantom(e *evaluation, m moment, tr *trace, rows, upper int) {
-	if slices.ContainsFunc(e.terms.groups(tr.attempts), onlyToldExists) {
-		reportCreatorToldExists(e, m, tr, rows)
-		return
-	}
-	e.report(m, tr, Finding{
-		Kind:     PhantomRow,
-		Expected: fmt.Sprintf("at most %s: every other attempt was rejected", count(upper, "row")),
-		Observed: count(rows, "row"),
-	})
-}
-
-// onlyToldExists reports that an attempt was told "exists already" although no attempt can have created anything.
-func onlyToldExists(g keyGroup) bool {
-	return has(g, Exists) && !mayHaveEffect(g)
-}
-
-// reportCreatorToldExists reports a row whose creator was told that it exists already.
-func reportCreatorToldExists(e *evaluation, m moment, tr *trace, rows int) {
-	e.report(m, tr, Finding{
-		Kind: PhantomRow, Detail: "creator-told-exists",
-		Promise:  "The client that creates something is told that it was created.",
-		Expected: "an attempt that was acknowledged, or whose answer was lost",
-		Observed: count(rows, "row") + ", and its client was told that it exists already",
-	})
 }
 
 // count writes a number of things: "no row", "1 row", "2 rows".
