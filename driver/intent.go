@@ -20,7 +20,6 @@ type intentRunner struct {
 	*transmitter
 	steps   *stepRunner
 	sweeps  *sweeps
-	release *releaser
 	prolong sync.Mutex // held until the request that is to take long is held
 }
 
@@ -28,7 +27,7 @@ type intentRunner struct {
 // target, as far as the pilot has told.
 func newIntentRunner(s *Sender) *intentRunner {
 	return &intentRunner{
-		transmitter: s.line, steps: s.steps, release: &releaser{realTime: s.config.RealTime},
+		transmitter: s.line, steps: s.steps,
 		sweeps: &sweeps{normal: s.line.requests.inside.now(), offsets: s.config.Repeat.Offsets, phase: s.config.Hooks.Phase},
 	}
 }
@@ -106,7 +105,7 @@ func (r *intentRunner) runMove(ctx context.Context, i scenarios.PlannedIntent, m
 	// they count from its release at the upstream tap, not from when the client wrote it.
 	var together *barrier
 	if m.Together || m.Crash != nil || byTap(m) {
-		barrier, stop := newBarrier(ctx, r.release, len(m.Batch), cmp.Or(r.config.Hold, DefaultHold))
+		barrier, stop := newBarrier(ctx, r.config.RealTime, len(m.Batch), cmp.Or(r.config.Hold, DefaultHold))
 		defer stop()
 		together = barrier
 	}

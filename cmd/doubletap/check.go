@@ -73,8 +73,6 @@ const collectFrom = 900 << 20
 
 // judge has histories judged, prints the report, and writes what else there is to be written of it. Nil: there is none.
 func judge(s streams, judged func(rundir.Told) (*checker.Report, error), write func(checker.Report) error) (*checker.Report, error) {
-	// What is in memory at a time is little, and is made anew all the time: seldom collected, it takes a quarter less of the processors (docs/large.md).
-	defer debug.SetGCPercent(debug.SetGCPercent(300))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(collectFrom))
 	p := &judging{out: s.err}
 	report, err := judged(p.tell)

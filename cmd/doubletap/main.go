@@ -32,9 +32,17 @@ func main() {
 	os.Exit(mainCode())
 }
 
+// seldom is by how much what is in memory has to grow before it is collected, in percent of what was left by the last time.
+const seldom = 300
+
 // mainCode runs the command line of this process and returns its exit code. A signal ends it early; a
 // second one ends the process.
 func mainCode() int {
+	if os.Getenv("GOGC") == "" {
+		// What is in memory is little, and is made anew all the time: a burst that comes while it is collected comes apart, and a
+		// quarter of what judging takes goes into that (docs/large.md).
+		debug.SetGCPercent(seldom)
+	}
 	// A reader that has seen enough, such as head, must not kill a run before it has tidied up. A signal that is
 	// ignored would be ignored in what is started, too.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)

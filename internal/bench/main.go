@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,6 +73,7 @@ func command(ctx context.Context, args []string, out, progress io.Writer) error 
 	if err != nil {
 		return err
 	}
+	debug.SetGCPercent(300) // as the command has it
 	if s.scratch, err = os.MkdirTemp("", "doubletap-bench"); err != nil {
 		return err
 	}
