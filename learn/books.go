@@ -25,26 +25,16 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	if err != nil || len(tried) == 0 {
 		return err
 	}
-	varied := 0
-	for _, other := range f.Draft.Others {
-		if varied == mostAmounts {
-			break
-		}
-		var value any // that is not the altered body's either
-		switch n := other.Value.(type) {
-		case int64:
-			value = n + 1
-		case float64:
-			value = n + 1
-		default:
-			continue
-		}
-		varied++
+	amounts := drafting.Amounts(f)
+	for _, other := range amounts[:min(len(amounts), mostAmounts)] {
 		with := *f
-		with.Draft.Body, _ = drafting.Put(with.Draft.Body, other.Pointer, value).(map[string]any)
+		with.Draft.Body, _ = drafting.Put(with.Draft.Body, other.Pointer, other.Value).(map[string]any)
 		if tried, err = posted(ctx, i, tried, with, "[{send: {}}]"); err != nil {
 			return err
 		}
+	}
+	if tried, err = atRest(ctx, i, tried); err != nil || len(tried) == 0 {
+		return err
 	}
 	repeated, err := posted(ctx, i, tried, *f, "[{send: {}}, {send: {}}]")
 	if err != nil {
@@ -54,7 +44,11 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	for _, one := range tried {
 		found, unsure := drafting.BooksIn(one.postings)
 		for _, b := range found {
-			if b.Amount == "" && !stands(b, repeated) {
+			if one.restless(b.Number) {
+				continue
+			}
+			b.Counted = countedIn(f, b, one)
+			if !b.Sure() || b.Coarse(f.Dialect) || b.Amount == "" && !stands(b, repeated) || b.Amount != "" && len(amounts) > 0 && !b.Varied(one.postings) {
 				unsure = append(unsure, b.Name())
 				continue
 			}
@@ -66,7 +60,7 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 			}
 		}
 		for _, name := range unsure {
-			f.Doubts = append(f.Doubts, fmt.Sprintf("Whether each create changes %s by a fixed number: it did, and it is not known whether it also does what creates nothing. If it must not, add an effect with its query and a delta.", name))
+			f.Doubts = append(f.Doubts, fmt.Sprintf("Whether only creates change %s, and each by what it writes down: those that were sent did, and what others do is not known. If it is so, add an effect with its query and a delta.", name))
 		}
 	}
 	if len(names) > 0 {
@@ -86,7 +80,73 @@ func stands(b drafting.Book, repeated []account) bool {
 // account is a row that creates refer to, and what they did to it.
 type account struct {
 	now      drafting.Standing
+	later    drafting.Standing // when nothing was sent for a while
 	postings []drafting.Posting
+	entries  []drafting.Seen // rows that refer to it
+	made     []drafting.Seen // created rows
+}
+
+// restless reports that a number changed when nothing was sent, such as one of what is reserved until it is taken.
+func (a account) restless(number string) bool {
+	return a.now.Numbers[number] != a.later.Numbers[number]
+}
+
+// restFor is how long nothing is sent, so that work behind the answers shows.
+const restFor = time.Second
+
+// atRest looks at rows and what refers to them again, when nothing was sent for a while.
+func atRest(ctx context.Context, i *inquiry, tried []account) (left []account, err error) {
+	if !slices.ContainsFunc(tried, func(a account) bool { found, _ := drafting.BooksIn(a.postings); return len(found) > 0 }) {
+		return tried, nil
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(restFor):
+	}
+	for _, a := range tried {
+		var known bool
+		if a.later, known = standing(ctx, i, a.now.Book); !known {
+			continue
+		}
+		a.entries, a.made = again(ctx, i, a.now.Entries, a.entries), again(ctx, i, i.file.Proof.Table, a.made)
+		left = append(left, a)
+	}
+	return left, nil
+}
+
+// again reads rows again. Those that cannot be found stay as they were.
+func again(ctx context.Context, i *inquiry, t databases.Table, rows []drafting.Seen) (all []drafting.Seen) {
+	for _, row := range rows {
+		if len(t.Primary) == 1 {
+			if found, err := i.db.With(ctx, t, t.Primary[0], row.Then[t.Primary[0]]); err == nil && len(found) == 1 {
+				row.Later = found[0]
+			}
+		}
+		all = append(all, row)
+	}
+	return all
+}
+
+// countedIn is which rows say something: it depends on the created row too, where they are rows of that.
+func countedIn(f *drafting.File, b drafting.Book, a account) drafting.Counting {
+	entries := drafting.Counted(f, b.Entries, a.entries)
+	if b.Entries.FullName() == f.Proof.Table.FullName() {
+		return entries
+	}
+	created := drafting.Counted(f, f.Proof.Table, a.made)
+	entries.Moves, entries.Told = entries.Moves || created.Moves, entries.Told && created.Told
+	which := slices.IndexFunc(f.Children, func(c drafting.Child) bool { return c.Table.FullName() == b.Entries.FullName() })
+	if which < 0 || created.Condition == "" {
+		return entries
+	}
+	if entries.Condition != "" {
+		entries.Condition += " and "
+	}
+	by, of := f.Children[which].By, f.Dialect.TableName(f.Proof.Table)
+	entries.Condition += fmt.Sprintf("%s.%s in (select %s.%s from %s where %s)",
+		f.Dialect.TableName(b.Entries), f.Dialect.Name(by.Column), of, f.Dialect.Name(by.Theirs), of, created.Condition)
+	return entries
 }
 
 // standings are the rows that a created row, and the rows that refer to it, refer to.
@@ -159,13 +219,27 @@ func posted(ctx context.Context, i *inquiry, accounts []account, with drafting.F
 			time.Sleep(betweenLook)
 			after, known = standing(ctx, i, a.now.Book)
 		}
+		if len(entries) == 0 && known && a.now.Unchanged(after) { // it was another's
+			left = append(left, a)
+			continue
+		}
 		if !known || len(entries) == 0 {
 			continue
 		}
 		p := drafting.Posting{Before: a.now, After: after, Entry: drafting.EntryOf(a.now.Entries, entries)}
-		left = append(left, account{now: after, postings: append(slices.Clone(a.postings), p)})
+		a.now, a.postings = after, append(slices.Clone(a.postings), p)
+		a.entries, a.made = append(slices.Clone(a.entries), seen(entries)...), append(slices.Clone(a.made), seen(sources[0].rows)...)
+		left = append(left, a)
 	}
 	return left, asking.err
+}
+
+// seen are rows of which nothing later is known.
+func seen(rows []map[string]string) (all []drafting.Seen) {
+	for _, row := range rows {
+		all = append(all, drafting.Seen{Then: row, Later: row})
+	}
+	return all
 }
 
 // entriesFor are the rows that refer to a row.

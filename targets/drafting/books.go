@@ -25,6 +25,7 @@ type Book struct {
 	By      string          // column that has the Value
 	Amount  string          // column; empty: each row stands for one
 	Falls   bool            // by as much, or it rises
+	Counted Counting        // which rows say something
 }
 
 // Name is table.column.
@@ -33,12 +34,26 @@ func (b Book) Name() string { return b.Of.FullName() + "." + b.Number }
 // SameNumber reports that it is the same number, whatever is written down.
 func (b Book) SameNumber(o Book) bool { return b.Name() == o.Name() && b.Value == o.Value }
 
-// called is the name of its effect: the column's, and which row it is where there are others of one.
-func (b Book) called(all []Book) string {
-	if slices.ContainsFunc(all, func(o Book) bool { return o.Name() == b.Name() && o.Value != b.Value }) {
-		return Slug(b.Name() + " of " + b.Value)
+// called are the names of the effects: the columns', and which row it is where there are others of one. No two are the same, and none is that
+// of an effect which counts rows.
+func called(f *File) (names []string) {
+	taken := map[string]bool{}
+	for _, c := range f.Children {
+		taken[c.name(f.Children)] = true
 	}
-	return Slug(b.Name())
+	for _, b := range f.Proof.Books {
+		name := Slug(b.Name())
+		if slices.ContainsFunc(f.Proof.Books, func(o Book) bool { return o.Name() == b.Name() && o.Value != b.Value }) {
+			name = Slug(b.Name() + " of " + b.Value)
+		}
+		free := name
+		for n := 2; taken[free]; n++ { // a long name is cut
+			free = fmt.Sprintf("%s-%d", name, n)
+		}
+		taken[free] = true
+		names = append(names, free)
+	}
+	return names
 }
 
 // Standing is what one row holds that entries refer to, before or after a create.
@@ -96,16 +111,22 @@ func (p Posting) changed(column string) float64 {
 	return p.After.Numbers[column] - p.Before.Numbers[column]
 }
 
-// BooksIn finds which columns change by what entries say, in all postings, of which there is one at least. A column that changes by one with
-// each create is unsure where an amount was one in all of them.
+// BooksIn finds which columns change by what entries say, in all postings. A column that changes by one with each create is unsure where an
+// amount was one in all of them.
 func BooksIn(postings []Posting) (all []Book, unsure []string) {
+	if len(postings) == 0 {
+		return nil, nil
+	}
 	first := postings[0]
 	for _, c := range first.Before.Of.Columns {
-		if first.changed(c.Name) == 0 || countsRequests.MatchString(c.Name) {
+		if first.changed(c.Name) == 0 || slices.ContainsFunc(namedWords(c.Name), countsRequests.MatchString) {
 			continue
 		}
 		var found []Book
-		for _, amount := range append(first.Before.Entries.Columns, databases.Column{}) {
+		for _, amount := range append(slices.Clone(first.Before.Entries.Columns), databases.Column{}) {
+			if slices.ContainsFunc(namedWords(amount.Name), stateWord.MatchString) { // a code is no amount
+				continue
+			}
 			for _, falls := range []bool{true, false} {
 				if explains(postings, c.Name, amount.Name, falls) {
 					b := first.Before.Book
@@ -125,8 +146,9 @@ func BooksIn(postings []Posting) (all []Book, unsure []string) {
 	return all, unsure
 }
 
-// countsRequests matches what columns are called that may change with a request that creates nothing.
-var countsRequests = regexp.MustCompile(`(?i)version|revision|attempt|request|call|seen|visit|view|access|login|tries`)
+// countsRequests matches words in what columns are called that may change with a request that creates nothing: one that is refused, or one
+// that loses a race and has drawn a number by then.
+var countsRequests = regexp.MustCompile(`^(version|revision|rev|lock|attempt|request|call|seen|visit|hit|view|access|login|try|tries|retry|retries|write|update|change|seq|sequence|serial|next|last)s?$`)
 
 // explains reports that the entries say by how much a number has changed with each create.
 func explains(postings []Posting, number, amount string, falls bool) bool {
@@ -168,18 +190,63 @@ func Parents(f *File, tables []databases.Table, t databases.Table, row map[strin
 // quotable matches a value that can stand between quotes in a query of any database.
 var quotable = regexp.MustCompile(`^[\pL\pN ._@+/-]+$`)
 
+// Varied reports that not all creates said the same amount. Where they did, another amount may change the number in another way.
+func (b Book) Varied(postings []Posting) bool {
+	return slices.ContainsFunc(postings, func(p Posting) bool { return p.Sums[b.Amount] != postings[0].Sums[b.Amount] })
+}
+
+// Amounts are other values of the numbers in the body, and then of those in a text, but for those that identify a thing. None is the
+// altered body's.
+func Amounts(f *File) (all []Other) {
+	Scalars("", f.Draft.Body, func(pointer string, value any) {
+		name := pointer[strings.LastIndex(pointer, "/")+1:]
+		if larger := another(another(value)); larger != nil && !idLike.MatchString(name) && f.Draft.Templates[pointer] == "" && !f.Draft.document(pointer) {
+			all = append(all, Other{pointer, larger})
+		}
+	})
+	slices.SortStableFunc(all, func(a, b Other) int {
+		_, text := a.Value.(string)
+		_, other := b.Value.(string)
+		switch {
+		case text == other:
+			return 0
+		case text:
+			return 1
+		default:
+			return -1
+		}
+	})
+	return all
+}
+
+// another is a number, or one in a text, that is larger by one; nil: it is none.
+func another(value any) any {
+	switch value := value.(type) {
+	case int64:
+		return value + 1
+	case float64:
+		return value + 1
+	case string:
+		if amountLike.MatchString(value) {
+			return anotherAmount(value)
+		}
+		if whole, err := strconv.ParseInt(value, 10, 64); err == nil {
+			return strconv.FormatInt(whole+1, 10)
+		}
+	}
+	return nil
+}
+
 // namesKey reports that a column is called as the key of a table is, alone or behind the table's name in the singular.
 func namesKey(column, table, key string) bool {
 	table = strings.TrimSuffix(squeezed(table), "s")
 	return squeezed(column) == squeezed(key) && squeezed(key) != "id" || squeezed(column) == table+squeezed(key)
 }
 
-// undone are the states of a row that stands for nothing.
-var undone = []string{"declined", "failed", "rejected", "refused", "cancelled", "canceled", "void", "error"}
-
 // books writes the numbers that many creates have in common.
 func books(f *File) {
-	for _, b := range f.Proof.Books {
+	called := called(f)
+	for i, b := range f.Proof.Books {
 		name, amount := f.Dialect.Name, "count(*)"
 		entries, of := f.Dialect.TableName(b.Entries), f.Dialect.TableName(b.Of)
 		said := "rows of " + b.Entries.FullName()
@@ -191,17 +258,56 @@ func books(f *File) {
 			sign = "+"
 		}
 		where := fmt.Sprintf("%s.%s = '%s'", entries, name(b.By), b.Value)
-		for _, c := range b.Entries.Columns {
-			if stateColumn.MatchString(c.Name) && !c.HoldsNumber() {
-				where += fmt.Sprintf(" and lower(coalesce(cast(%s.%s as char(20)), '')) not in ('%s')", entries, name(c.Name), strings.Join(undone, "', '"))
-			}
+		if b.Counted.Condition != "" {
+			where += " and " + b.Counted.Condition
 		}
-		f.line("      - name: %s # it and %s stay the same together", literal(b.called(f.Proof.Books)), inert.Comment(said))
-		f.line("        query: %s", literal(fmt.Sprintf("select %s.%s %s (select %s from %s where %s) from %s where %s.%s = '%s'",
-			of, name(b.Number), sign, amount, entries, where, of, of, name(b.Key), b.Value)))
+		f.line("      - name: %s # it and %s stay the same together", literal(called[i]), inert.Comment(said))
+		f.line("        query: %s", literal(fmt.Sprintf("select %s from %s where %s.%s = '%s'",
+			b.exactly(f.Dialect, fmt.Sprintf("%s.%s %s (select %s from %s where %s)", of, name(b.Number), sign, amount, entries, where)), of, of, name(b.Key), b.Value)))
 		f.line("        delta: 0")
 	}
 }
 
-// stateColumn matches what columns are called that say what became of a row.
-var stateColumn = regexp.MustCompile(`(?i)^(status|state)$|_(status|state)$`)
+// exactly is a number and the sum that goes with it such that nothing but a create's effect changes them: what is unsigned in MariaDB may not
+// fall below zero, and floating-point numbers do not add up to the last digit.
+func (b Book) exactly(d databases.Dialect, together string) string {
+	switch {
+	case b.whole():
+		if d == databases.MariaDB {
+			return "0.0 + " + together
+		}
+		return together
+	case d == databases.PostgreSQL:
+		return "round(cast(" + together + " as numeric), 4)"
+	default:
+		return "round(0.0 + " + together + ", 4)"
+	}
+}
+
+// whole reports that the number, and what is summed up, are whole numbers.
+func (b Book) whole() bool {
+	return !slices.ContainsFunc(append(slices.Clone(b.Of.Columns), b.Entries.Columns...), func(c databases.Column) bool {
+		return (c.Name == b.Number || c.Name == b.Amount) && !wholeType.MatchString(c.Type)
+	})
+}
+
+// wholeType matches the types of whole numbers.
+var wholeType = regexp.MustCompile(`(?i)int|serial`)
+
+// Coarse reports that the number is a floating-point number of few digits, which loses what many creates add to it.
+func (b Book) Coarse(d databases.Dialect) bool {
+	few := map[databases.Dialect]string{databases.PostgreSQL: "real", databases.MariaDB: "float"}[d]
+	return slices.ContainsFunc(b.Of.Columns, func(c databases.Column) bool {
+		return c.Name == b.Number && few != "" && strings.HasPrefix(strings.ToLower(c.Type), few)
+	})
+}
+
+// Sure reports that only what the rows say changes the number. One that rises by one with each row may count all of them, where only some
+// stand for something. One of what is held for a while falls when a row moves on.
+func (b Book) Sure() bool {
+	counts := b.Amount == "" && !b.Falls && b.Counted.Condition != ""
+	return b.Counted.Told && !counts && !(b.Counted.Moves && passing.MatchString(b.Number))
+}
+
+// passing matches what numbers are called that stand for what is held until it moves on.
+var passing = regexp.MustCompile(`(?i)held|hold|reserv|pend|block|fr[eo]ez|alloc|outstanding|progress|flight|transit|open|due|queue|wait|author`)

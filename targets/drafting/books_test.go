@@ -1,10 +1,12 @@
 package drafting_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
@@ -19,9 +21,9 @@ func columns(names ...string) (all []databases.Column) {
 func TestNumbersThatCreatesHaveInCommon(t *testing.T) {
 	t.Parallel()
 	wallet := drafting.Book{
-		Of:  databases.Table{Name: "wallets", Columns: columns("id", "balance", "payments", "version"), Primary: []string{"id"}},
+		Of:  databases.Table{Name: "wallets", Columns: columns("id", "balance", "payments", "version", "last_seq", "reviews"), Primary: []string{"id"}},
 		Key: "id", Value: "7",
-		Entries: databases.Table{Name: "payments", Columns: columns("id", "wallet_id", "amount", "fee"), Primary: []string{"id"}}, By: "wallet_id",
+		Entries: databases.Table{Name: "payments", Columns: columns("id", "wallet_id", "amount", "fee", "state"), Primary: []string{"id"}}, By: "wallet_id",
 	}
 	row := func(balance, payments, version string) map[string]string {
 		return map[string]string{"id": "7", "balance": balance, "payments": payments, "version": version}
@@ -43,6 +45,10 @@ func TestNumbersThatCreatesHaveInCommon(t *testing.T) {
 		"what the second contradicts":      {[]create{{row("95", "0", "0"), paid("5", "1")}, {row("94", "0", "0"), paid("6", "1")}}, nil, nil},
 		"a fee that is another's, too":     {[]create{{row("95", "0", "0"), paid("5", "5")}, {row("89", "0", "0"), paid("6", "5")}}, []string{"balance -amount"}, nil},
 		"by a number that nobody recorded": {[]create{{row("58", "0", "0"), paid("5", "1")}}, nil, nil},
+		"no create":                        {nil, nil, nil},
+		"a code that is no amount":         {[]create{{row("99", "0", "0"), map[string]string{"id": "1", "wallet_id": "7", "amount": "5", "state": "1"}}}, []string{"balance -"}, nil},
+		"a number that a loser draws":      {[]create{{map[string]string{"balance": "100", "payments": "0", "version": "0", "last_seq": "1"}, paid("5", "0")}}, nil, nil},
+		"a part of a word":                 {[]create{{map[string]string{"balance": "100", "payments": "0", "version": "0", "reviews": "1"}, paid("5", "0")}}, []string{"reviews +"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,4 +72,72 @@ func TestNumbersThatCreatesHaveInCommon(t *testing.T) {
 			require.Equal(t, c.unsure, unsure)
 		})
 	}
+}
+
+// TestWhatIsWrittenOfNumbersThatCreatesHaveInCommon holds that a file with such numbers is read, and that neither a type that cannot be
+// negative nor one that does not add up to the last digit changes them.
+func TestWhatIsWrittenOfNumbersThatCreatesHaveInCommon(t *testing.T) {
+	t.Parallel()
+	of := func(value, kind string) drafting.Book {
+		items := databases.Table{Name: "warehouse_inventory_items", Columns: []databases.Column{{Name: "available_quantity", Type: kind}}}
+		moves := databases.Table{Name: "moves", Columns: columns("item_id", "quantity")}
+		return drafting.Book{Of: items, Key: "id", Value: value, Number: "available_quantity", Entries: moves, By: "item_id", Amount: "quantity", Counted: drafting.Counting{Condition: "moves.status in ('done')"}}
+	}
+	for name, c := range map[string]struct {
+		dialect     databases.Dialect
+		kind, query string
+	}{
+		"a whole number":                 {databases.PostgreSQL, "bigint", "select warehouse_inventory_items.available_quantity - ("},
+		"one that may not be negative":   {databases.MariaDB, "int(10) unsigned", "select 0.0 + warehouse_inventory_items.available_quantity - ("},
+		"a floating-point number":        {databases.PostgreSQL, "double precision", "select round(cast(warehouse_inventory_items.available_quantity - ("},
+		"one of MariaDB":                 {databases.MariaDB, "double", "select round(0.0 + warehouse_inventory_items.available_quantity - ("},
+		"what may be one, as SQLite has": {databases.SQLite, "numeric(12,2)", "select round(0.0 + warehouse_inventory_items.available_quantity - ("},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := drafting.File{Target: "shop", Source: "a test", BaseURL: "http://localhost/", Dialect: c.dialect, Database: true,
+				Draft: drafting.Draft{Name: "create", Method: "POST", Path: "/t", Body: map[string]any{"note": "sample"}, Texts: []string{"/note"}},
+				Proof: &drafting.Proof{Table: databases.Table{Name: "moves"}, Text: "/note", Column: "note", Exact: true,
+					Books: []drafting.Book{of("warehouse-north-shelf-1", c.kind), of("warehouse-north-shelf-2", c.kind)}}}
+			text, err := f.Text()
+			require.NoError(t, err)
+			target, err := targets.Load("shop.yaml", []byte(text), func(name string) (string, bool) { return "sqlite:///x", name == "DATABASE_URL" })
+			require.NoError(t, err, text)
+			effects := target.Operations["create"].Effects
+			require.Len(t, effects, 2)
+			require.NotEqual(t, effects[0].Name, effects[1].Name)
+			require.True(t, strings.HasPrefix(effects[0].Query, c.query), effects[0].Query)
+			require.Contains(t, effects[0].Query, "where moves.item_id = 'warehouse-north-shelf-1' and moves.status in ('done'))")
+		})
+	}
+}
+
+// TestNumbersThatMayChangeOtherwise holds which numbers are not held against what was written down, although they changed with it.
+func TestNumbersThatMayChangeOtherwise(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		book drafting.Book
+		sure bool
+	}{
+		"a balance":                          {drafting.Book{Number: "balance", Amount: "amount", Counted: drafting.Counting{Condition: "x", Told: true}}, true},
+		"what says nothing of a row's state": {drafting.Book{Number: "balance", Amount: "amount"}, false},
+		"a counter":                          {drafting.Book{Number: "orders", Counted: drafting.Counting{Told: true}}, true},
+		"a counter of what may be declined":  {drafting.Book{Number: "orders", Counted: drafting.Counting{Condition: "x", Told: true}}, false},
+		"places of which some may be given":  {drafting.Book{Number: "left", Falls: true, Counted: drafting.Counting{Condition: "x", Told: true}}, true},
+		"what is held":                       {drafting.Book{Number: "held", Amount: "amount", Counted: drafting.Counting{Told: true}}, true},
+		"what is held until it is taken":     {drafting.Book{Number: "held", Amount: "amount", Counted: drafting.Counting{Moves: true, Told: true}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.sure, c.book.Sure())
+		})
+	}
+}
+
+func TestOtherAmounts(t *testing.T) {
+	t.Parallel()
+	f := drafting.File{Draft: drafting.Draft{Body: map[string]any{
+		"a": "12", "amount": int64(5), "customer_id": int64(7), "note": "two", "price": "12.50", "rate": 0.5, "yes": true,
+	}}}
+	require.Equal(t, []drafting.Other{{Pointer: "/amount", Value: int64(7)}, {Pointer: "/rate", Value: 2.5}, {Pointer: "/a", Value: "14"}, {Pointer: "/price", Value: "14.50"}}, drafting.Amounts(&f))
 }
