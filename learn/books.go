@@ -196,8 +196,8 @@ func written(ctx context.Context, i *inquiry, row map[string]string) []source {
 	return all
 }
 
-// posted sends a create, and notes what it has changed in each row that it refers to. A create that was not done, or refers to others,
-// says nothing. Those rows are left of which all creates until now say something.
+// posted sends a create, and notes what it has changed in each row that it refers to. A create that was not done says nothing, and one that
+// refers to others says nothing of a row that it left as it was. A row that it changed all the same, or that is gone, is left out.
 func posted(ctx context.Context, i *inquiry, accounts []account, with drafting.File, steps string) ([]account, error) {
 	if len(accounts) == 0 {
 		return nil, nil
