@@ -23,7 +23,7 @@ const (
 	quietSeldom  = 250 * time.Millisecond // between two looks at rows that take their time
 	quietLongest = 15 * time.Second
 	longestLeft  = time.Minute     // that a request is taken to go on that its client has left
-	lastLook     = 3 * time.Second // for the snapshot of an interrupted run
+	lastLook     = 3 * time.Second // for the snapshot of an interrupted run, and for its cleanup
 )
 
 // settle waits until no request is inside the target, and longer where clients left
@@ -162,9 +162,8 @@ func (r *scenarioRun) quietSnapshot(ctx context.Context, name string) error {
 		return nil
 	}
 	wait := awaitingOf(ctx, r, name)
-	look, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastLook, cancel) })()
+	look, end := outlasting(ctx)
+	defer end()
 	s, changing := r.rows.settled(look, wait)
 	if len(r.rows.volatile) > 0 && r.pilot {
 		return runerror.Configf("the rows never come to rest: the column %s has another value in every look, as now() and random() have; leave it out of the query",
@@ -177,6 +176,13 @@ func (r *scenarioRun) quietSnapshot(ctx context.Context, name string) error {
 		r.session.lag = max(r.session.lag, s.Waited.Duration())
 	}
 	return r.recordSnapshot(ctx, name, s)
+}
+
+// outlasting is a context for what comes to its end after an interruption too, if it takes no longer than lastLook.
+func outlasting(ctx context.Context) (longer context.Context, end func()) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastLook, cancel) })
+	return longer, func() { stop(); cancel() }
 }
 
 // awaitingOf says how long a snapshot waits for rows. Work that was accepted may take the contract's time, and after a

@@ -63,12 +63,9 @@ func (r *scenarioRun) tidyUp(ctx context.Context) error {
 	if lost := r.session.lost; lost == history.TargetGone || lost == history.NoAnswer {
 		return nil
 	}
-	if ctx.Err() != nil {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
-		defer cancel()
-		ctx = last
-	}
-	r.sender.CleanUp(ctx)
+	tidying, end := outlasting(ctx)
+	defer end()
+	r.sender.CleanUp(tidying)
 	hideSecrets(r)
 	return nil
 }
