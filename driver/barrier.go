@@ -23,7 +23,7 @@ type barrier struct {
 	before   func()          // done before the first is released; may take its time. nil: nothing
 	after    func()          // done when all have been released. nil: nothing
 	over     chan struct{}   // closed when all of that has been done
-	realTime bool            // members are released at real-time priority
+	releaser *releaser
 
 	mu         sync.Mutex
 	missing    int
@@ -35,8 +35,8 @@ type barrier struct {
 
 // newBarrier makes a barrier. Its fields may be set until the first member arrives. Stop is called when the
 // burst is over, and waits for what the barrier does.
-func newBarrier(ctx context.Context, realTime bool, members int, longest time.Duration) (b *barrier, stop func()) {
-	b = &barrier{ctx: ctx, realTime: realTime, over: make(chan struct{}), missing: members, unanswered: members}
+func newBarrier(ctx context.Context, r *releaser, members int, longest time.Duration) (b *barrier, stop func()) {
+	b = &barrier{ctx: ctx, releaser: r, over: make(chan struct{}), missing: members, unanswered: members}
 	if members > 1 {
 		b.all = make(chan struct{})
 	}
@@ -207,7 +207,7 @@ func (b *barrier) wave(members []*member) {
 			m.due.Store(true)
 			all = append(all, m.release)
 		}
-		releaseAll(all, b.realTime)
+		b.releaser.together(all)
 	}
 	for _, m := range members {
 		close(m.gone)

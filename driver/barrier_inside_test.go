@@ -69,7 +69,7 @@ func requireWaiting(t *testing.T, seats ...*member) {
 
 func TestMembersGoInTheOrderOfTheirTimes(t *testing.T) {
 	t.Parallel()
-	g, stop := newBarrier(t.Context(), false, 5, patience)
+	g, stop := newBarrier(t.Context(), &releaser{}, 5, patience)
 	r := &roll{}
 	last := g.come(r, "last", 40*time.Millisecond)
 	g.come(r, "first", 0)
@@ -94,7 +94,7 @@ func TestEachMembersWaitEndsWhenItIsReleased(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	g, stop := newBarrier(ctx, false, 2, patience)
+	g, stop := newBarrier(ctx, &releaser{}, 2, patience)
 	r := &roll{}
 	second := g.come(r, "second", time.Hour)
 	first := g.come(r, "first", 0)
@@ -108,7 +108,7 @@ func TestEachMembersWaitEndsWhenItIsReleased(t *testing.T) {
 
 func TestAMemberThatComesLateGoesAlone(t *testing.T) {
 	t.Parallel()
-	g, stop := newBarrier(t.Context(), false, 3, time.Millisecond)
+	g, stop := newBarrier(t.Context(), &releaser{}, 3, time.Millisecond)
 	defer stop()
 	r := &roll{}
 	require.NoError(t, soon(t, g.come(r, "first", 0)))
@@ -119,7 +119,7 @@ func TestAMemberThatComesLateGoesAlone(t *testing.T) {
 
 func TestWhoLeavesHoldsNobody(t *testing.T) {
 	t.Parallel()
-	g, stop := newBarrier(t.Context(), false, 3, patience)
+	g, stop := newBarrier(t.Context(), &releaser{}, 3, patience)
 	defer stop()
 	r := &roll{}
 	first := g.come(r, "first", 0)
@@ -134,7 +134,7 @@ func TestWhoLeavesHoldsNobody(t *testing.T) {
 
 func TestASeatCountsOnce(t *testing.T) {
 	t.Parallel()
-	g, stop := newBarrier(t.Context(), false, 2, patience)
+	g, stop := newBarrier(t.Context(), &releaser{}, 2, patience)
 	defer stop()
 	r := &roll{}
 	first := g.come(r, "first", 0)
@@ -149,7 +149,7 @@ func TestASeatCountsOnce(t *testing.T) {
 func TestNoMemberIsReleasedWhenTheContextHasEnded(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	g, stop := newBarrier(ctx, false, 3, patience)
+	g, stop := newBarrier(ctx, &releaser{}, 3, patience)
 	r := &roll{}
 	g.before, g.after = func() { r.call("before") }, func() { r.call("after") }
 	waiting := g.come(r, "first", 0)
@@ -163,7 +163,7 @@ func TestNoMemberIsReleasedWhenTheContextHasEnded(t *testing.T) {
 
 func TestWhatIsDoneBeforeAndAfter(t *testing.T) {
 	t.Parallel()
-	g, stop := newBarrier(t.Context(), false, 2, patience)
+	g, stop := newBarrier(t.Context(), &releaser{}, 2, patience)
 	r := &roll{}
 	ready, done := make(chan struct{}), make(chan struct{})
 	g.before = func() { <-ready; r.call("before") }
@@ -189,7 +189,7 @@ func TestWhatIsDoneBeforeAndAfter(t *testing.T) {
 
 func TestABarrierThatNeverOpenedIsStopped(t *testing.T) {
 	t.Parallel()
-	g, stop := newBarrier(t.Context(), false, 2, patience)
+	g, stop := newBarrier(t.Context(), &releaser{}, 2, patience)
 	r := &roll{}
 	g.before, g.after = func() { r.call("before") }, func() { r.call("after") }
 	g.come(r, "first", 0)
@@ -201,7 +201,7 @@ func TestABarrierThatNeverOpenedIsStopped(t *testing.T) {
 
 func TestABarrierKnowsWhenAllAreAnswered(t *testing.T) {
 	t.Parallel()
-	b, stop := newBarrier(t.Context(), false, 3, time.Hour)
+	b, stop := newBarrier(t.Context(), &releaser{}, 3, time.Hour)
 	defer stop()
 	first, second, third := b.member(), b.member(), b.member()
 	all := first.answered()
@@ -220,7 +220,7 @@ func TestABarrierKnowsWhenAllAreAnswered(t *testing.T) {
 	}
 	third.answered()
 	<-all
-	one, done := newBarrier(t.Context(), false, 1, time.Hour)
+	one, done := newBarrier(t.Context(), &releaser{}, 1, time.Hour)
 	defer done()
 	require.Nil(t, one.member().answered(), "there are no others for whose sake an answer is kept")
 }

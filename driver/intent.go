@@ -20,6 +20,8 @@ type intentRunner struct {
 	*transmitter
 	steps   *stepRunner
 	sweeps  *sweeps
+	release *releaser
+	hasty   *releaser  // of bursts that follow each other at once
 	prolong sync.Mutex // held until the request that is to take long is held
 }
 
@@ -27,7 +29,7 @@ type intentRunner struct {
 // target, as far as the pilot has told.
 func newIntentRunner(s *Sender) *intentRunner {
 	return &intentRunner{
-		transmitter: s.line, steps: s.steps,
+		transmitter: s.line, steps: s.steps, release: &releaser{realTime: s.config.RealTime}, hasty: &releaser{realTime: s.config.RealTime, alone: true},
 		sweeps: &sweeps{normal: s.line.requests.inside.now(), offsets: s.config.Repeat.Offsets, phase: s.config.Hooks.Phase},
 	}
 }
@@ -105,7 +107,11 @@ func (r *intentRunner) runMove(ctx context.Context, i scenarios.PlannedIntent, m
 	// they count from its release at the upstream tap, not from when the client wrote it.
 	var together *barrier
 	if m.Together || m.Crash != nil || byTap(m) {
-		barrier, stop := newBarrier(ctx, r.config.RealTime, len(m.Batch), cmp.Or(r.config.Hold, DefaultHold))
+		release := r.release
+		if r.config.Lasting && !slices.ContainsFunc(m.Batch, func(a scenarios.PlannedAttempt) bool { return a.Lane != scenarios.Clean }) {
+			release = r.hasty
+		}
+		barrier, stop := newBarrier(ctx, release, len(m.Batch), cmp.Or(r.config.Hold, DefaultHold))
 		defer stop()
 		together = barrier
 	}

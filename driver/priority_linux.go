@@ -9,6 +9,9 @@ import (
 // schedFIFO is the real-time policy under which a thread keeps its processor until it blocks (sched(7)).
 const schedFIFO = 1
 
+// nap sleeps for 20 us in the kernel. An interrupted nap is shorter, which does no harm.
+func nap() { _ = unix.Nanosleep(&unix.Timespec{Nsec: 20_000}, nil) }
+
 // runRealTime runs f, which must be short, at real-time priority, so that the threads that f wakes do not take
 // its processor. Without CAP_SYS_NICE it just runs f. The thread gets its old policy back, or ends.
 func runRealTime(f func()) {

@@ -15,7 +15,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,7 +72,6 @@ func command(ctx context.Context, args []string, out, progress io.Writer) error 
 	if err != nil {
 		return err
 	}
-	debug.SetGCPercent(300) // as the command has it
 	if s.scratch, err = os.MkdirTemp("", "doubletap-bench"); err != nil {
 		return err
 	}

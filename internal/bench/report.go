@@ -61,7 +61,6 @@ func (r *results) facts() []string {
 		"barrier is N goroutines of our own, each with an open connection, that wait for one signal and then send, as hand-written tests do.",
 		"kept barrier is the same with goroutines and connections that stay from burst to burst: the most that passes through a lane with an upstream tap. doubletap keeps connections too, as a hunt does, and has a history to write.",
 		"vegeta, barrier and doubletap dial the same lanes. k6 and hey need an address: theirs are the same toxics without an upstream tap, one relay fewer, which is in their favour.",
-		"Senders in the process of the bench have its memory collected as seldom as the command does (GOGC=300).",
 		"Connections are warm but for hey's, which is one process for each burst; starting it is in its duplicates per second and in no spread. So is starting k6, once in a turn.",
 	}
 	if len(versions) > 0 {
