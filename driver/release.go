@@ -23,7 +23,7 @@ var realTimeRelease sync.Mutex
 // two threads that start at the same moment. Measured on two cores, this halves the
 // spread where a lane has latency or the machine is idle. More threads would compete with the target. Until the second
 // one has a processor takes longer than a release does: where bursts follow each other at once, as in a hunt on the clean
-// lane, it is not waited for, and a quarter to three quarters more bursts come in a second. It returns when all are released.
+// lane, it is not waited for, and up to three quarters more bursts of few members come in a second. It returns when all are released.
 func (r *releaser) together(members []func()) {
 	run, lock := runPlain, &r.mu
 	if r.realTime {
