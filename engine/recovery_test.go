@@ -87,7 +87,7 @@ func lines(t *testing.T) string {
 // afterABreak plays a scenario in which the link breaks once, and then plain creates.
 func afterABreak(t *testing.T, within time.Duration, healthy func(time.Time) bool) (s *Session, struck, control checker.Result) {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := net.Listen("tcp", "127.0.0.77:0") // at 127.0.0.1 another test may take the port until the link does
 	require.NoError(t, err)
 	require.NoError(t, free.Close())
 	server := httptest.NewServer(&pooling{link: free.Addr().String(), healthy: healthy})
