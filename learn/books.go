@@ -48,7 +48,11 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 				continue
 			}
 			b.Counted = countedIn(f, b, one)
-			if !b.Sure() || b.Coarse(f.Dialect) || b.Amount == "" && !stands(b, repeated) || b.Amount != "" && len(amounts) > 0 && !b.Varied(one.postings) {
+			known := stands(b, repeated)
+			if b.Amount != "" {
+				known = len(amounts) == 0 || b.Varied(one.postings)
+			}
+			if !known || !b.Sure() || b.Coarse(f.Dialect) {
 				unsure = append(unsure, b.Name())
 				continue
 			}

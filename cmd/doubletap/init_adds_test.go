@@ -72,9 +72,7 @@ func TestInitOfALineThatAddsUp(t *testing.T) {
 				require.Contains(t, text, learnt)
 			}
 			require.NotContains(t, text, c.lacks)
-			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "sequential-replay", "distinct-twins")
-			require.Equal(t, c.exit, got.code, got)
-			require.Contains(t, got.out, c.findings)
+			requireRepeated(t, env, file, c.exit, c.findings)
 		})
 	}
 }

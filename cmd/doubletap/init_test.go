@@ -29,6 +29,14 @@ func initiated(t *testing.T, env map[string]string, code int, args ...string) (s
 	return path, got
 }
 
+// requireRepeated plays repetitions and twins at the target of a file, and holds how that ends and what it says.
+func requireRepeated(t *testing.T, env map[string]string, file string, code int, says string) {
+	t.Helper()
+	got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "sequential-replay", "distinct-twins")
+	require.Equal(t, code, got.code, got)
+	require.Contains(t, got.out, says)
+}
+
 func readFile(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

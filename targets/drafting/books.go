@@ -197,44 +197,21 @@ func (b Book) Varied(postings []Posting) bool {
 
 // Amounts are other values of the numbers in the body, and then of those in a text, but for those that identify a thing. None is the
 // altered body's.
-func Amounts(f *File) (all []Other) {
+func Amounts(f *File) []Other {
+	var numbers, texts []Other
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
 		name := pointer[strings.LastIndex(pointer, "/")+1:]
-		if larger := another(another(value)); larger != nil && !idLike.MatchString(name) && f.Draft.Templates[pointer] == "" && !f.Draft.document(pointer) {
-			all = append(all, Other{pointer, larger})
-		}
-	})
-	slices.SortStableFunc(all, func(a, b Other) int {
-		_, text := a.Value.(string)
-		_, other := b.Value.(string)
+		other := Other{pointer, larger(larger(value))}
+		_, isText := value.(string)
 		switch {
-		case text == other:
-			return 0
-		case text:
-			return 1
+		case other.Value == nil || idLike.MatchString(name) || f.Draft.Templates[pointer] != "" || f.Draft.document(pointer):
+		case isText:
+			texts = append(texts, other)
 		default:
-			return -1
+			numbers = append(numbers, other)
 		}
 	})
-	return all
-}
-
-// another is a number, or one in a text, that is larger by one; nil: it is none.
-func another(value any) any {
-	switch value := value.(type) {
-	case int64:
-		return value + 1
-	case float64:
-		return value + 1
-	case string:
-		if amountLike.MatchString(value) {
-			return anotherAmount(value)
-		}
-		if whole, err := strconv.ParseInt(value, 10, 64); err == nil {
-			return strconv.FormatInt(whole+1, 10)
-		}
-	}
-	return nil
+	return append(numbers, texts...)
 }
 
 // namesKey reports that a column is called as the key of a table is, alone or behind the table's name in the singular.

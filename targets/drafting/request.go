@@ -233,6 +233,24 @@ func anotherAmount(text string) string {
 	return strconv.FormatInt(whole+1, 10) + text[at:]
 }
 
+// larger is a number, or one in a text, that is larger by one; nil: it is none.
+func larger(value any) any {
+	switch value := value.(type) {
+	case int64:
+		return value + 1
+	case float64:
+		return value + 1
+	case string:
+		if amountLike.MatchString(value) {
+			return anotherAmount(value)
+		}
+		if whole, err := strconv.ParseInt(value, 10, 64); err == nil {
+			return strconv.FormatInt(whole+1, 10)
+		}
+	}
+	return nil
+}
+
 // members finds out what the members of the body are for, by their names and values.
 func (d *Draft) members(prefix string) {
 	d.keyed()
@@ -253,17 +271,13 @@ func (d *Draft) members(prefix string) {
 				likely[pointer] = rank
 			case plainWord.MatchString(value) && !oneOfFew(pointer, value):
 				spare = append(spare, pointer)
-			case amountLike.MatchString(value):
-				d.Others = append(d.Others, Other{Pointer: pointer, Value: anotherAmount(value)})
-			case d.textual():
-				if whole, err := strconv.ParseInt(value, 10, 64); err == nil {
-					d.Others = append(d.Others, Other{Pointer: pointer, Value: strconv.FormatInt(whole+1, 10)})
+			case amountLike.MatchString(value), d.textual():
+				if more := larger(value); more != nil {
+					d.Others = append(d.Others, Other{Pointer: pointer, Value: more})
 				}
 			}
-		case int64:
-			d.Others = append(d.Others, Other{Pointer: pointer, Value: value + 1})
-		case float64:
-			d.Others = append(d.Others, Other{Pointer: pointer, Value: value + 1})
+		case int64, float64:
+			d.Others = append(d.Others, Other{Pointer: pointer, Value: larger(value)})
 		}
 	})
 	slices.SortStableFunc(d.Texts, func(a, b string) int { return cmp.Compare(likely[a], likely[b]) })
