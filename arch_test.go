@@ -42,7 +42,8 @@ func rooms() map[string][]string {
 		"targets/drafting/openapi": {"contract", "jsonpointer", "targets", "targets/drafting", "internal/files"},
 		"internal/stopwatch":       {"contract", "targets"},
 		"targets/orders":           {"contract", "targets", "internal/leftovers"},
-		"internal/servers":         {"internal/leftovers"},
+		"internal/ports":           {},
+		"internal/servers":         {"internal/leftovers", "internal/ports"},
 		"internal/sqldrivers":      {},
 		"internal/crashcode":       {},
 		"internal/leftovers":       {},
@@ -69,9 +70,9 @@ func rooms() map[string][]string {
 		"snapshots":                {"history", "jsonpointer", "targets/databases", "internal/sqltext"},
 		"internal/mutate":          {},
 		"internal/hostile":         {"internal/sqldrivers"},
-		"museum":                   {"sut/services"}, // its exhibits are modules of their own
-		"internal/libraryuse":      {},               // tests only
-		"internal/standin":         {},               // tests only
+		"museum":                   {"internal/ports"}, // its exhibits are modules of their own
+		"internal/libraryuse":      {},                 // tests only
+		"internal/standin":         {},                 // tests only
 		"internal/paced":           {},
 		"internal/paced/measure":   {},
 		"internal/steady":          {},
@@ -84,7 +85,7 @@ func rooms() map[string][]string {
 		"internal/shell":           {"internal/inert"},
 		"rundir":                   {"faults", "history", "scenarios", "checker", "reports", "internal/english", "internal/runerror", "internal/files", "internal/shell"},
 		"sut": {
-			"internal/files",
+			"internal/files", "internal/ports",
 			"history", "contract", "scenarios", "targets", "targets/databases", "targets/caches", "checker", "driver", "driver/writegate", "proxy", "sinks", "snapshots",
 			"sut/services", "internal/runerror", "internal/shell",
 		},

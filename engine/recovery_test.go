@@ -16,6 +16,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/ports"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
 )
@@ -87,10 +88,11 @@ func lines(t *testing.T) string {
 // afterABreak plays a scenario in which the link breaks once, and then plain creates.
 func afterABreak(t *testing.T, within time.Duration, healthy func(time.Time) bool) (s *Session, struck, control checker.Result) {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.77:0") // at 127.0.0.1 another test may take the port until the link does
+	port, err := ports.Reserve("127.0.0.1")
 	require.NoError(t, err)
-	require.NoError(t, free.Close())
-	server := httptest.NewServer(&pooling{link: free.Addr().String(), healthy: healthy})
+	t.Cleanup(func() { require.NoError(t, port.Release()) })
+	link := port.Address("127.0.0.1")
+	server := httptest.NewServer(&pooling{link: link, healthy: healthy})
 	t.Cleanup(server.Close)
 	var files []scenarios.File
 	for _, text := range []string{
@@ -104,7 +106,7 @@ func afterABreak(t *testing.T, within time.Duration, healthy func(time.Time) boo
 	}
 	s, err = newSession(t.Context(), Config{Reports: t.TempDir(), Seed: 1, Scenarios: files, SUT: sut.Options{Target: "target.yaml", Source: []byte(`name: things
 base_url: ` + server.URL + `
-links: {database: {listen: "` + free.Addr().String() + `", to: "` + lines(t) + `"}}
+links: {database: {listen: "` + link + `", to: "` + lines(t) + `"}}
 operations:
   create:
     request: {path: /things, body: {note: "{{.Intent.Marker}}"}}

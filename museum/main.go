@@ -21,7 +21,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/doubletap-harness/doubletap/sut/services"
+	"github.com/doubletap-harness/doubletap/internal/ports"
 )
 
 // exhibit is a published bug, as exhibits.yaml has it, where each member is told.
@@ -305,11 +305,15 @@ func (m player) run(ctx context.Context, e exhibit, dir string, seed int, scenar
 	ctx, stop := context.WithTimeout(ctx, 20*time.Minute)
 	defer stop()
 	c := exec.CommandContext(ctx, m.program, append([]string{"run", "--target", filepath.Join(m.folder, e.Target), "--seed", fmt.Sprint(seed), "--reports", reports}, scenarios...)...)
-	ports, err := freePorts(2)
-	if err != nil {
-		return r, err
+	c.Env = append(os.Environ(), "EXHIBIT="+dir)
+	for _, variable := range []string{"PORT_A", "PORT_B"} {
+		port, err := ports.Reserve("127.0.0.1")
+		if err != nil {
+			return r, err
+		}
+		defer port.Release()
+		c.Env = append(c.Env, fmt.Sprint(variable, "=", port.Number))
 	}
-	c.Env = append(os.Environ(), "EXHIBIT="+dir, "PORT_A="+ports[0], "PORT_B="+ports[1])
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	out, ran := c.CombinedOutput()
 	files, _ := filepath.Glob(filepath.Join(reports, "*", "report.json"))
@@ -325,19 +329,4 @@ func (m player) run(ctx context.Context, e exhibit, dir string, seed int, scenar
 		r.Error = lines[len(lines)-1]
 	}
 	return r, json.Unmarshal(text, &r)
-}
-
-// freePorts returns ports that nobody listens at, and that no connection gets while an exhibit is killed and started again.
-func freePorts(n int) ([]string, error) {
-	var ports []string
-	for len(ports) < n {
-		port, err := services.FreePort("127.0.0.1")
-		if err != nil {
-			return nil, err
-		}
-		if text := fmt.Sprint(port); !slices.Contains(ports, text) {
-			ports = append(ports, text)
-		}
-	}
-	return ports, nil
 }

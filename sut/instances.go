@@ -6,10 +6,10 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/internal/ports"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/snapshots"
@@ -50,38 +50,39 @@ func (s *System) at(port int) (targets.Target, error) {
 }
 
 // findPorts chooses the ports of the instances. A single one has that of base_url, and
-// base_url its: where the file leaves it to us it is a free one, and otherwise it must be
+// base_url its: where the file leaves it to us it is a free one, which is reserved until the system is closed, and otherwise it must be
 // free, or doubletap would test another program. Of several, base_url is the balancer's. A
-// free port may be taken by another program before it is used; the start of the process
+// program that knows no reservation may take a free port before it is used; the start of the process
 // then fails.
 func (s *System) findPorts() ([]int, error) {
 	base, err := url.Parse(s.Target.BaseURL)
 	if err != nil {
 		return nil, runerror.Configf("%s: base_url cannot be parsed", s.Name)
 	}
-	var ports []int
+	var all []int
 	taken := 0
 	if base.Port() != "0" {
 		if taken, err = s.freePort(); err != nil {
 			return nil, err
 		}
 		if s.Instances() == 1 {
-			ports = append(ports, taken)
+			all = append(all, taken)
 		}
 	}
-	for len(ports) < s.Instances() {
-		port, err := services.FreePort(base.Hostname())
+	for len(all) < s.Instances() {
+		port, err := ports.Reserve(base.Hostname())
 		if err != nil {
 			return nil, runerror.Environment(err)
 		}
-		if port != taken && !slices.Contains(ports, port) {
-			ports = append(ports, port)
+		s.onClose(port.Release)
+		if port.Number != taken {
+			all = append(all, port.Number)
 		}
 	}
-	if len(ports) == 1 {
-		s.Target, err = s.at(ports[0])
+	if len(all) == 1 {
+		s.Target, err = s.at(all[0])
 	}
-	return ports, err
+	return all, err
 }
 
 // findAddresses finds where the instances are of a target that is there already, if it has several addresses.

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -17,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/ports"
 	"github.com/doubletap-harness/doubletap/rundir"
-	"github.com/doubletap-harness/doubletap/sut/services"
 )
 
 // answering makes a target that answers everything so.
@@ -270,9 +269,10 @@ func TestTargetsThatAreNone(t *testing.T) {
 // freeAddress returns the URL of a port that is not in use, and that the system gives to no client and no server of another test.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	port, err := services.FreePort("127.0.0.1")
+	port, err := ports.Reserve("127.0.0.1")
 	require.NoError(t, err)
-	return fmt.Sprintf("http://127.0.0.1:%d", port)
+	t.Cleanup(func() { port.Release() })
+	return "http://" + port.Address("127.0.0.1")
 }
 
 func TestSecretsReachNoFileAndNoScreen(t *testing.T) {

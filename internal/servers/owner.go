@@ -87,8 +87,8 @@ func (s site) run(ctx context.Context, program string, args ...string) error {
 	return nil
 }
 
-// abandon removes the folder of a server that never ran.
-func (s site) abandon(err error) error { return errors.Join(err, os.RemoveAll(s.dir)) }
+// abandon removes the folder of a server that never ran, and lets others have its ports.
+func (s site) abandon(err error) error { return errors.Join(err, os.RemoveAll(s.dir), s.release()) }
 
 // findProgram looks in the folder if one is given, else in the usual folders and in PATH.
 func findProgram(folder, name string, usual ...string) (string, error) {

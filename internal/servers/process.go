@@ -109,7 +109,7 @@ func (p *process) end() error {
 		err = errors.Join(err, syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL))
 		<-p.ended
 	}
-	return errors.Join(err, os.RemoveAll(p.where.dir))
+	return errors.Join(err, os.RemoveAll(p.where.dir), p.where.release())
 }
 
 // tail keeps the end of what a server printed. It is safe for concurrent use.

@@ -24,6 +24,7 @@ func RabbitMQ(ctx context.Context, options Options) (*Server, error) {
 	return plan{
 		name: "rabbitmq", program: "/bin/sh", user: "rabbitmq",
 		signal:  "TERM", // the script below ends all of it
+		more:    2,
 		missing: ErrNoRabbitMQ,
 		prepare: func(_ context.Context, where site) error { return prepareRabbit(programs, where) },
 		args:    func(where site) []string { return []string{filepath.Join(where.dir, "start.sh")} },
@@ -81,14 +82,7 @@ kill -9 $mapper 2>/dev/null
 
 // prepareRabbit writes the settings into files: every user can read a command line, and with it the password.
 func prepareRabbit(programs rabbitFiles, where site) error {
-	nodes, err := freePort()
-	if err != nil {
-		return err
-	}
-	mapper, err := freePort()
-	if err != nil {
-		return err
-	}
+	nodes, mapper := where.more[0], where.more[1]
 	settings := fmt.Sprintf(rabbitSettings, where.dir, nodes, mapper)
 	for name, text := range map[string]string{
 		"settings.sh":   settings,

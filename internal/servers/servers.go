@@ -12,6 +12,7 @@ package servers
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -19,6 +20,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/doubletap-harness/doubletap/internal/ports"
 )
 
 // Default limits of a server.
@@ -59,6 +62,7 @@ type plan struct {
 	program string // that serves
 	user    string // of the operating system, where we are root and the server refuses to be
 	signal  string // that ends the server at once
+	more    int    // ports that it takes beside the one where it listens
 	missing error
 	prepare func(ctx context.Context, site site) error
 	args    func(site site) []string
@@ -71,6 +75,8 @@ type site struct {
 	owner       owner
 	dir         string // everything of the server is in here
 	port        int
+	more        []int // other ports, as the plan says
+	reserved    []*ports.Port
 	password    string
 	connections int
 }
@@ -134,11 +140,27 @@ func (p plan) settle(options Options) (site, error) {
 	if where.owner, err = findOwner(p.user); err != nil {
 		return where, fmt.Errorf("%w (%w)", p.missing, err)
 	}
-	if where.port, err = freePort(); err != nil {
-		return where, err
+	for range 1 + p.more {
+		port, err := ports.Reserve("127.0.0.1")
+		if err != nil {
+			return where, errors.Join(err, where.release())
+		}
+		where.reserved, where.more = append(where.reserved, port), append(where.more, port.Number)
 	}
-	where.dir, err = where.owner.makeDir(options.Dir, "doubletap-"+p.name+"-")
-	return where, err
+	where.port, where.more = where.more[0], where.more[1:]
+	if where.dir, err = where.owner.makeDir(options.Dir, "doubletap-"+p.name+"-"); err != nil {
+		return where, errors.Join(err, where.release())
+	}
+	return where, nil
+}
+
+// release lets others have the ports.
+func (s site) release() error {
+	var errs []error
+	for _, port := range s.reserved {
+		errs = append(errs, port.Release())
+	}
+	return errors.Join(errs...)
 }
 
 // greet waits for an answer only so long: the next try may find the server ready.
@@ -146,14 +168,4 @@ func greet(ctx context.Context, p plan, where site) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	return p.greet(ctx, where)
-}
-
-// freePort finds a loopback port that is not in use.
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("look for a free port: %w", err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/doubletap-harness/doubletap/internal/ports"
 	"github.com/doubletap-harness/doubletap/internal/standin"
 	"github.com/doubletap-harness/doubletap/sut/services"
 )
@@ -74,14 +75,14 @@ func serve(kind string) {
 
 // own starts a service, tells its port and waits to be killed.
 func own() {
-	port, err := services.FreePort("127.0.0.1")
+	port, err := ports.Reserve("127.0.0.1")
 	if err != nil {
 		panic(err)
 	}
-	if _, err := services.Start(context.Background(), options("plain", port, io.Discard)); err != nil {
+	if _, err := services.Start(context.Background(), options("plain", port.Number, io.Discard)); err != nil {
 		panic(err)
 	}
-	fmt.Println(port)
+	fmt.Println(port.Number)
 	select {}
 }
 
@@ -120,9 +121,10 @@ func get(port int, path string) (string, error) {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	port, err := services.FreePort("127.0.0.1")
+	port, err := ports.Reserve("127.0.0.1")
 	require.NoError(t, err)
-	return port
+	t.Cleanup(func() { port.Release() })
+	return port.Number
 }
 
 func start(t *testing.T, o services.Options) *services.Service {
