@@ -271,9 +271,13 @@ func (r *scenarioRun) countBefore(ctx context.Context) (err error) {
 	return err
 }
 
-// countAfter asks again, and records both.
+// countAfter asks again, and records both. There is nothing to compare them with where it is not known what reached the target.
 func (r *scenarioRun) countAfter(ctx context.Context) error {
 	after, err := r.count(context.WithoutCancel(ctx))
+	if doubt := r.lanes.Doubtful(); doubt != "" && after >= 0 {
+		r.incident(history.HarnessFault, "what reached the target is not known: "+doubt)
+		return err
+	}
 	if after >= 0 && err == nil {
 		r.record.Received(history.Received{Before: r.received, After: after})
 	}

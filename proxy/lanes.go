@@ -125,6 +125,16 @@ func (l *Lanes) Facts() []history.Lane {
 	return facts
 }
 
+// Doubtful says that it is not known any more what reached the target by which connection, and why; empty: it is known.
+func (l *Lanes) Doubtful() string {
+	for _, name := range slices.Sorted(maps.Keys(l.byName)) {
+		if l.byName[name].doubtful.Load() {
+			return fmt.Sprintf("a connection came out of lane %q that was not the one expected: another program connected to it, or toxiproxy took longer than %v to pass one on", name, handshake)
+		}
+	}
+	return ""
+}
+
 // InFlight counts the requests of which something arrived at the target, that it has not
 // begun to answer, and whose connection to it is open. Zero means that faults can be
 // removed and rows be read. Lanes without an upstream tap count none.

@@ -51,11 +51,11 @@ type tapSpec struct {
 	lane      *lane
 }
 
-// openUpstreamTap listens on a free port of the loopback interface. It has two ways to
+// openUpstreamTap listens on the loopback interface. It has two ways to
 // end: disconnect ends what leads to the target, and abandon what leads to the lane, since
 // a lane that is shut must run dry in between (see lane.shut).
 func openUpstreamTap(spec tapSpec) (*upstreamTap, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := listenAlone()
 	if err != nil {
 		return nil, fmt.Errorf("open upstream tap: %w", err)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// countingTwice returns a target in front of another that counts every request as two.
-func countingTwice(t *testing.T, behind string) (*atomic.Int64, string) {
+// counting returns a target in front of another that counts every request as so many.
+func counting(t *testing.T, each int64, behind string) (*atomic.Int64, string) {
 	u, err := url.Parse(behind)
 	require.NoError(t, err)
 	count := new(atomic.Int64)
@@ -28,7 +28,7 @@ func countingTwice(t *testing.T, behind string) (*atomic.Int64, string) {
 			fmt.Fprintf(w, `{"received":%d}`, count.Load())
 			return
 		}
-		count.Add(2)
+		count.Add(each)
 		pass.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)

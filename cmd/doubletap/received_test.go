@@ -55,7 +55,7 @@ func requireEveryRequestOnRecord(t *testing.T, run string) {
 func TestARequestThatIsNotOnRecordIsNoticed(t *testing.T) {
 	t.Parallel()
 	x := newShop(t, nil).trial(t, "plain-create", "sequential-replay")
-	count, url := countingTwice(t, x.env["SHOP_URL"])
+	count, url := counting(t, 2, x.env["SHOP_URL"])
 	x.env["SHOP_URL"] = url
 	x.file = shopFile + "received: {path: /-/received, pointer: /received}\n"
 	got := x.run(t)

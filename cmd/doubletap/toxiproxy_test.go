@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -85,4 +86,35 @@ func TestAToxiproxyServerThatIsEmptiedInARunIsNoTargetThatIsGone(t *testing.T) {
 	require.Contains(t, p.out.String(), "any more: it was started again, or emptied")
 	require.Equal(t, "broken", onlyReport(t, reports).Results[0].Verdict.String())
 	require.NotContains(t, p.out.String(), "target went away")
+}
+
+// A client of a server that is gone may find its port in use again, by a lane: what it does there is not taken for the run's own, nor for a fault of the
+// target.
+func TestAConnectionOfAnotherProgramIsSaid(t *testing.T) {
+	t.Parallel()
+	address := toxiproxyServer(t)
+	var once sync.Once
+	x := newShop(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			once.Do(func() {
+				proxies, err := client.NewClient(address).Proxies()
+				if err != nil {
+					return
+				}
+				for _, proxy := range proxies {
+					if conn, err := net.Dial("tcp", proxy.Upstream); err == nil {
+						conn.Close()
+					}
+				}
+			})
+			next.ServeHTTP(w, r)
+		})
+	}).trial(t, "plain-create")
+	_, x.env["SHOP_URL"] = counting(t, 1, x.env["SHOP_URL"])
+	x.file = shopFile + "received: {path: /-/received, pointer: /received}\n"
+	x.args = append(x.args, "--toxiproxy", address)
+	got := x.run(t)
+	require.Equal(t, exitEnvironment, got.code, "%s", got)
+	require.Contains(t, got.err, `a connection came out of lane "clean" that was not the one expected`)
+	require.NotContains(t, got.err, "some requests are not on record")
 }
