@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
@@ -39,7 +40,7 @@ func (h inProcess) build(ctx context.Context, plan proxyPlan) (toxicProxy, error
 	}
 	listen := plan.listen
 	if listen == "" {
-		listen = "127.0.0.1:0"
+		listen = net.JoinHostPort(loneHost(), "0")
 	}
 	r := inProcessProxy{proxy: toxiproxy.NewProxy(h.server, plan.name, listen, plan.upstream)}
 	for i, t := range plan.toxics {

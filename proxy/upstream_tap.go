@@ -55,7 +55,7 @@ type tapSpec struct {
 // end: disconnect ends what leads to the target, and abandon what leads to the lane, since
 // a lane that is shut must run dry in between (see lane.shut).
 func openUpstreamTap(spec tapSpec) (*upstreamTap, error) {
-	listener, err := listenAlone()
+	listener, err := net.Listen("tcp", net.JoinHostPort(loneHost(), "0"))
 	if err != nil {
 		return nil, fmt.Errorf("open upstream tap: %w", err)
 	}
