@@ -226,6 +226,7 @@ func TestAnInterruptionLetsTheWritersGo(t *testing.T) {
 	b := &table{secretive: true}
 	r := newRig(t, serve(t, b.handler(members)), gated(members))
 	r.Controls.WriteGates = []driver.WriteGate{b.gate("orders", time.Hour)}
+	r.Normal = time.Hour // so that nothing but the interruption ends it
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := r.begin(ctx)
 	require.Eventually(t, func() bool { return b.tally()["came"] == members }, long, time.Millisecond)

@@ -39,7 +39,7 @@ type runFlags struct {
 	ignoreEffects bool
 	failed        bool // play what failed in the latest run
 	json          bool // print the JSON report in place of the text
-	more          bool // moreRounds was asked for
+	more          bool // moreRounds is to be said in the command that shows a run again
 	workers       workersFlags
 }
 
@@ -59,7 +59,12 @@ Without --target it takes doubletap.yaml of this folder; "doubletap init" writes
   doubletap run --last-failed
   doubletap run --target builtin:check-then-insert --database postgres://me@localhost/test`,
 		ValidArgsFunction: completeScenarios,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.play(cmd, args, s) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.more = cmd.Flags().Changed("more-rounds"); !o.more && len(args) == 0 && !o.failed {
+				o.moreRounds = usualMoreRounds
+			}
+			return o.play(cmd, args, s)
+		},
 	}
 	o.addTo(cmd)
 	return cmd
@@ -87,10 +92,7 @@ func (o *runFlags) addTo(cmd *cobra.Command) {
 
 // play is the command line of run, with the flags that were given.
 func (o *runFlags) play(cmd *cobra.Command, args []string, s streams) error {
-	o.seeded, o.more = cmd.Flags().Changed("seed"), cmd.Flags().Changed("more-rounds")
-	if !o.more && len(args) == 0 && !o.failed {
-		o.moreRounds = usualMoreRounds
-	}
+	o.seeded = cmd.Flags().Changed("seed")
 	return runCommand(cmd.Context(), args, *o, s)
 }
 

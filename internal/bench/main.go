@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +51,11 @@ func parts() []string {
 	return []string{partBursts, partChecks, partHidden, partThroughput, partMemory, partLanes}
 }
 
+// seldom is how much the heap may grow between two collections, in percent: as in the command.
+const seldom = 300
+
 func main() {
+	debug.SetGCPercent(seldom)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

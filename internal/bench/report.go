@@ -57,6 +57,7 @@ func (r *results) facts() []string {
 		"Command: `" + r.command + "`",
 		"Senders, lanes and server share this machine and speak over loopback: what counts are the ratios.",
 		"The server that the bursts go to is " + where + ".",
+		fmt.Sprintf("Memory is collected as in the command (GOGC=%d), for all senders that are in this process.", seldom),
 		"Senders take turns of at most 100 bursts. In the lanes with latency 4 bursts are under way at a time, of every sender alike; on the clean lane 1.",
 		"barrier is N goroutines of our own, each with an open connection, that wait for one signal and then send, as hand-written tests do.",
 		"kept barrier is the same with goroutines and connections that stay from burst to burst: the most that passes through a lane with an upstream tap. doubletap keeps connections too, as a hunt does, and has a history to write.",
