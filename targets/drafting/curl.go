@@ -21,7 +21,7 @@ func ReadCurl(command string) (Request, error) {
 		return Request{}, err
 	}
 	if len(words) == 0 || words[0] != "curl" {
-		return Request{}, errors.New("it does not begin with curl")
+		return Request{}, errors.New("it does not begin with curl; a file with the command is given as @FILE")
 	}
 	r := reading{}
 	if err := r.all(words[1:]); err != nil {

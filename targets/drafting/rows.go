@@ -15,7 +15,7 @@ func (f *File) doubtProof() {
 	p := f.Proof
 	switch {
 	case !f.Database:
-		f.doubt("Where the rows are: no database was given (--db), so there is no row query.")
+		f.doubt("Where the rows are: no database was given (--db), so there is no row query. If the API lists what it holds, rows.http can ask it: see Without a database in docs/targets.md.")
 	case p == nil:
 		f.doubt("Where the rows are: no create has proven it. Fill in the rows of the operation; without them the file does not validate.")
 	default:
