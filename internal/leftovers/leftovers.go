@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -23,15 +24,24 @@ const (
 	bootLength    = 1
 	pidLength     = 5 // of up to 22 bits
 	beganLength   = 4 // of hours
-	randomLength  = 4
-	nameLength    = machineLength + bootLength + pidLength + beganLength + randomLength
+	turnLength    = 4
+	nameLength    = machineLength + bootLength + pidLength + beganLength + turnLength
 )
 
+// turn is the number of the last name. The first is random, as a process that began in the same hour may have had this one's number.
+var turn = func() *atomic.Uint32 {
+	var first [4]byte
+	_, _ = rand.Read(first[:]) // it never fails
+	n := &atomic.Uint32{}
+	n.Store(binary.BigEndian.Uint32(first[:]))
+	return n
+}()
+
 // Name returns a new name: the prefix, and 19 digits and small letters for this machine and its boot, this process and when it
-// began, and something random. Safe for concurrent use.
+// began, and its turn. A process gets none of its last million and a half names again. Safe for concurrent use.
 func Name(prefix string) string {
 	pid := os.Getpid()
-	return prefix + machine() + boot() + digits(uint64(pid), pidLength) + began(pid) + strings.ToLower(rand.Text()[:randomLength])
+	return prefix + machine() + boot() + digits(uint64(pid), pidLength) + began(pid) + digits(uint64(turn.Add(1)), turnLength)
 }
 
 // words are what a name may be among.

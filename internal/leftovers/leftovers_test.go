@@ -74,3 +74,13 @@ func TestFoldersOfTheDeadAreRemoved(t *testing.T) {
 	require.DirExists(t, mine)
 	require.DirExists(t, other)
 }
+
+func TestAProcessGetsNoNameTwice(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 20_000 {
+		name := leftovers.Name("x-")
+		require.False(t, seen[name], name)
+		seen[name] = true
+	}
+}
