@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -126,11 +127,8 @@ func (t Terms) Owed(h *history.History, s history.Snapshot) []string {
 	sent, added := messagesOf(t, h, s), additionsOf(t, h)
 	for _, mg := range t.markerGroups(h) {
 		first, rows := mg.traces[0].intent, 0
-		markers := map[string]bool{}
-		for _, b := range first.Bodies {
-			markers[b.Marker] = true
-		}
-		for marker := range markers {
+		markers := markersOf(first)
+		for _, marker := range markers {
 			rows += len(added[marker].apart(s.Rows[marker]))
 		}
 		lacking := rows < t.boundsOf(mg.traces).lower || owedEffects(&t, sent, s, mg.traces[0].operation, markers)
@@ -139,4 +137,14 @@ func (t Terms) Owed(h *history.History, s history.Snapshot) []string {
 		}
 	}
 	return owed
+}
+
+// markersOf returns the markers of an intent's bodies, each once.
+func markersOf(i history.Intent) []string {
+	var markers []string
+	for _, b := range i.Bodies {
+		markers = append(markers, b.Marker)
+	}
+	slices.Sort(markers)
+	return slices.Compact(markers)
 }

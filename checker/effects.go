@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -109,6 +110,45 @@ type total struct {
 	declined    float64 // part of it that may be left out: of rows of intents that were declined
 	asked       bool    // first and last are known
 	rowsKnown   bool    // want is known
+}
+
+// OwedEffects returns the markers of whose rows a snapshot holds fewer child rows, or less of a value, than belong to them, and
+// the names of the totals that have changed by less than all rows together say. A job may bring the rest behind the answer. Before
+// the final retry that is no reason to wait: what a retry brings is no more than late.
+func (t Terms) OwedEffects(h *history.History, s history.Snapshot) []string {
+	var owed []string
+	added, totals := additionsOf(t, h), map[string]float64{}
+	for _, mg := range t.markerGroups(h) {
+		tr := mg.traces[0]
+		if onlyDeclined(tr) {
+			continue
+		}
+		for _, fx := range tr.operation.Effects {
+			for _, marker := range markersOf(tr.intent) {
+				rows := float64(len(added[marker].apart(s.Rows[marker])))
+				switch {
+				case fx.Seen != "":
+				case fx.Delta != nil:
+					totals[fx.Name] += *fx.Delta * rows
+				default:
+					each, _ := perRow(fx)
+					if got, asked := s.Effects[fx.Name][marker]; asked && short(got, each*rows) && !near(got, each*rows) {
+						owed = append(owed, marker)
+					}
+				}
+			}
+		}
+	}
+	for name, want := range totals {
+		if h.Before == nil {
+			break
+		}
+		if change := s.Effects[name][""] - h.Before.Effects[name][""]; short(change, want) && !near(change, want) {
+			owed = append(owed, name)
+		}
+	}
+	slices.Sort(owed)
+	return slices.Compact(owed)
 }
 
 // totalOf returns what became of a total. The snapshot of the moment was taken.

@@ -311,9 +311,9 @@ func measureSeen(e *evaluation, t *tally) {
 }
 
 // owedEffects reports that a snapshot has rows of a marker, and fewer of their effects at the sinks.
-func owedEffects(t *Terms, all messages, s history.Snapshot, o *contract.Operation, markers map[string]bool) bool {
+func owedEffects(t *Terms, all messages, s history.Snapshot, o *contract.Operation, markers []string) bool {
 	return slices.ContainsFunc(watched(t, o), func(fx contract.Effect) bool {
-		for marker := range markers {
+		for _, marker := range markers {
 			if all.count(s.At, fx, marker)+all.unclear(s.At, fx, marker) < fx.Each()*len(s.Rows[marker]) {
 				return true
 			}

@@ -220,7 +220,11 @@ func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
 	// waits.
 	w.missing = func(s history.Snapshot) []string {
 		h.Messages, s.At = r.rows.messages(), r.now()
-		return terms.Owed(h, s)
+		owed := terms.Owed(h, s)
+		if len(owed) == 0 && (r.pilot || name == history.T2Name) {
+			owed = terms.OwedEffects(h, s)
+		}
+		return owed
 	}
 	return w
 }

@@ -174,6 +174,7 @@ func TestInitOfAnIDThatTheClientChooses(t *testing.T) {
 	text := readFile(t, file)
 	require.Contains(t, text, "natural_key: [/id]")
 	require.Contains(t, text, `id: '{{unique "uuid"}}'`)
+	require.Contains(t, text, "refuses a second row in readings with the same (id)")
 	require.Contains(t, text, "Whether another body with the same /id may replace the first one")
 	got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay")
 	require.Equal(t, exitPass, got.code, got)

@@ -1,6 +1,7 @@
 package drafting
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -128,13 +129,21 @@ func markerCondition(f *File) string {
 // prevented says what the database itself would refuse.
 func (f *File) prevented() string {
 	var constraints []string
-	for _, unique := range f.Proof.Table.Unique {
+	p := f.Proof
+	said := false // the primary key, by requests: it is no number of the database's own
+	Scalars("", f.Draft.Body, func(pointer string, value any) {
+		said = said || slices.Contains(p.Table.Primary, cmp.Or(marked(f, pointer), p.stored(pointer, value)))
+	})
+	if said {
+		constraints = append(constraints, "("+strings.Join(p.Table.Primary, ", ")+")")
+	}
+	for _, unique := range p.Table.Unique {
 		constraints = append(constraints, "("+strings.Join(unique, ", ")+")")
 	}
 	if len(constraints) == 0 {
-		return fmt.Sprintf("The database prevents no second row: %s has no unique constraint but its primary key", f.Proof.Table.FullName())
+		return fmt.Sprintf("The database prevents no second row: %s has no unique constraint but its primary key", p.Table.FullName())
 	}
-	return fmt.Sprintf("The database itself refuses a second row in %s with the same %s", f.Proof.Table.FullName(), strings.Join(constraints, " or "))
+	return fmt.Sprintf("The database itself refuses a second row in %s with the same %s", p.Table.FullName(), strings.Join(constraints, " or "))
 }
 
 // bookkeeping matches names of tables that may have rows for requests, or whose rows come and go: those are no effect of a create.
