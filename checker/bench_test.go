@@ -2,8 +2,11 @@ package checker_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/base32"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -152,7 +155,7 @@ func generated(b *testing.B, intents int) string {
 	file, err := os.Create(path + ".part")
 	require.NoError(b, err)
 	out := bufio.NewWriterSize(file, 1<<20)
-	require.NoError(b, generate(history.NewWriter(out), intents))
+	require.NoError(b, generate(out, intents))
 	require.NoError(b, out.Flush())
 	require.NoError(b, file.Close())
 	require.NoError(b, os.Rename(path+".part", path))
@@ -160,12 +163,13 @@ func generated(b *testing.B, intents int) string {
 }
 
 // generator writes what a run of a target writes, in the same order: groups of stories that
-// run beside each other, and the passages at the end. The same number of intents gives the same file.
+// run beside each other, and the passages at the end. The same number of intents gives the same file. A story is made anew
+// each time that it is needed: of ten million no memory holds all.
 type generator struct {
 	*history.Writer
-	random  *rand.Rand
-	rows    map[string][]history.Row
-	stories []generatedStory
+	out     io.Writer
+	intents int
+	failed  error // to write a snapshot
 }
 
 type generatedStory struct{ id, key, marker, order string }
@@ -176,31 +180,22 @@ const wrongOne = 10_000
 // beside is how many stories run at once.
 const beside = 16
 
-func generate(w *history.Writer, intents int) error {
-	g := &generator{Writer: w, random: rand.New(rand.NewPCG(1, uint64(intents))), rows: map[string][]history.Row{}}
+func generate(out io.Writer, intents int) error {
+	g := &generator{history.NewWriter(out), out, intents, nil}
 	g.Run(history.Run{
 		Format: history.Format, ID: "bench", Scenario: "bench", Operation: "create_order", Started: time.Unix(1_800_000_000, 0).UTC(),
 		Lanes:     []history.Lane{{Name: "clean", Proxy: "in-process", Doorstep: true}, {Name: "silent", Proxy: "in-process", Doorstep: true}},
 		Exercised: []history.Proof{{Name: string(proofs.ResponseLost), AtLeast: 0.5}},
 	})
-	for n := range intents {
-		g.stories = append(g.stories, generatedStory{id: fmt.Sprintf("i%07d", n+1), key: g.uuid(), marker: g.word("dt", 10), order: g.word("ord_", 16)})
-		g.rows[g.stories[n].marker] = []history.Row{}
-	}
 	g.snapshot(history.BeforeName, 1)
 	g.attempts(false)
-	for i, s := range g.stories {
-		g.rows[s.marker] = []history.Row{{"id": s.order, "amount": 1200, "note": s.marker}}
-		if i%wrongOne == 0 {
-			g.rows[s.marker] = append(g.rows[s.marker], history.Row{"id": s.order + "b", "amount": 1200, "note": s.marker})
-		}
-	}
 	g.snapshot(history.T1Name, g.later(0))
 	g.attempts(true)
 	g.snapshot(history.T2Name, 2*g.later(0))
-	for n := range g.stories {
+	for n := range intents {
+		s := storyAt(n)
 		for i := range attemptsPerIntent {
-			a := g.attempt(n, i)
+			a := g.attempt(s, n, i)
 			g.Passage(a.ID, history.Passage{
 				Opened: a.Start + 400_000, Arrived: a.Wrote, Answered: a.Wrote + 9_000_000, Left: a.End, Closed: a.End + 70, Up: a.Sent, Down: 339, Status: 201,
 			})
@@ -208,36 +203,46 @@ func generate(w *history.Writer, intents int) error {
 	}
 	g.Received(history.Received{Before: 1, After: int64(1 + intents*attemptsPerIntent)})
 	g.Complete()
-	return g.Err()
+	return errors.Join(g.failed, g.Err())
+}
+
+// storyAt is the story with a number, from 0.
+func storyAt(n int) generatedStory {
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	return generatedStory{id: fmt.Sprintf("i%07d", n+1), key: uuid(r), marker: word(r, "dt", 10), order: word(r, "ord_", 16)}
 }
 
 // attempts writes the attempts of all stories, or their final probes.
 func (g *generator) attempts(probe bool) {
-	for first := 0; first < len(g.stories); first += beside {
-		last := min(first+beside, len(g.stories))
-		for n := first; n < last && !probe; n++ {
-			g.intent(n)
+	for first := 0; first < g.intents; first += beside {
+		var group []generatedStory
+		for n := first; n < min(first+beside, g.intents); n++ {
+			group = append(group, storyAt(n))
+		}
+		for n, s := range group {
+			if !probe {
+				g.intent(s, first+n)
+			}
 		}
 		for i := range attemptsPerIntent {
 			if probe != (i == attemptsPerIntent-1) {
 				continue
 			}
-			for n := first; n < last; n++ {
-				a := g.attempt(n, i)
+			for n, s := range group {
+				a := g.attempt(s, first+n, i)
 				g.Begin(history.Attempt{
 					ID: a.ID, Intent: a.Intent, Step: a.Step, Retry: a.Retry, Probe: a.Probe, Lane: a.Lane,
 					Body: a.Body, Key: a.Key, Deadline: a.Deadline, Start: a.Start,
 				})
 			}
-			for n := first; n < last; n++ {
-				g.Attempt(g.attempt(n, i))
+			for n, s := range group {
+				g.Attempt(g.attempt(s, first+n, i))
 			}
 		}
 	}
 }
 
-func (g *generator) intent(n int) {
-	s := g.stories[n]
+func (g *generator) intent(s generatedStory, n int) {
 	g.Intent(history.Intent{ID: s.id, Number: n + 1, Bodies: map[string]history.Body{history.Original: {
 		Marker: s.marker, Method: "POST", Path: "/orders", Header: map[string]string{"Content-Type": "application/json"},
 		Content: fmt.Sprintf(`{"amount":1200,"item":"lamp","note":%q,"reference":"ref-%s"}`, s.marker, s.id),
@@ -245,8 +250,7 @@ func (g *generator) intent(n int) {
 }
 
 // attempt is one of a story: an answer that is lost, one that comes too early, and acknowledgements.
-func (g *generator) attempt(n, i int) history.Attempt {
-	s := g.stories[n]
+func (g *generator) attempt(s generatedStory, n, i int) history.Attempt {
 	start := history.Offset(n/beside)*200_000_000 + history.Offset(i)*30_000_000 + history.Offset(n%beside)*10_000
 	a := history.Attempt{
 		ID: fmt.Sprintf("%s.%d", s.id, i+1), Intent: s.id, Step: 0, Retry: i, Lane: "clean", Body: history.Original, Key: s.key,
@@ -267,7 +271,7 @@ func (g *generator) attempt(n, i int) history.Attempt {
 
 // later moves a time behind T1.
 func (g *generator) later(at history.Offset) history.Offset {
-	return at + history.Offset(len(g.stories)/beside+1)*200_000_000
+	return at + history.Offset(g.intents/beside+1)*200_000_000
 }
 
 func (g *generator) answered(a history.Attempt, status int, content string) history.Attempt {
@@ -282,27 +286,49 @@ func (g *generator) answered(a history.Attempt, status int, content string) hist
 	return a
 }
 
+// snapshot writes the rows of all stories as [history.Writer.Snapshot] does, a line for each thousand, without having all of
+// them at once.
 func (g *generator) snapshot(name string, at history.Offset) {
-	order := make([]string, len(g.stories))
-	for i, s := range g.stories {
-		order[i] = s.marker
+	const inLine = 1000
+	for first := 0; first < g.intents; first += inLine {
+		line := history.Snapshot{At: at, Rows: map[string][]history.Row{}}
+		last := min(first+inLine, g.intents)
+		for n := first; n < last; n++ {
+			s := storyAt(n)
+			line.Order = append(line.Order, s.marker)
+			line.Rows[s.marker] = []history.Row{}
+			if name == history.BeforeName {
+				continue
+			}
+			line.Rows[s.marker] = append(line.Rows[s.marker], history.Row{"id": s.order, "amount": 1200, "note": s.marker})
+			if n%wrongOne == 0 {
+				line.Rows[s.marker] = append(line.Rows[s.marker], history.Row{"id": s.order + "b", "amount": 1200, "note": s.marker})
+			}
+		}
+		var text bytes.Buffer
+		err := history.NewWriter(&text).Snapshot(name, line)
+		whole := text.String()
+		if last < g.intents {
+			whole = strings.TrimSuffix(whole, "}}\n") + `,"more":true}}` + "\n"
+		}
+		_, also := io.WriteString(g.out, whole)
+		g.failed = errors.Join(g.failed, err, also)
 	}
-	g.Snapshot(name, history.Snapshot{At: at, Rows: g.rows, Order: order})
 }
 
-func (g *generator) bytes(n int) []byte {
+func randomBytes(r *rand.Rand, n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
-		b[i] = byte(g.random.Uint32())
+		b[i] = byte(r.Uint32())
 	}
 	return b
 }
 
-func (g *generator) word(prefix string, n int) string {
-	return prefix + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(g.bytes(n)))
+func word(r *rand.Rand, prefix string, n int) string {
+	return prefix + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(randomBytes(r, n)))
 }
 
-func (g *generator) uuid() string {
-	b := g.bytes(16)
+func uuid(r *rand.Rand) string {
+	b := randomBytes(r, 16)
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

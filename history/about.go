@@ -19,7 +19,7 @@ type about struct {
 	kind    lineOf
 	attempt string // "": the line is of no attempt
 	intent  string
-	hash    uint32 // of the intent
+	hash    uint64 // of the intent
 	derived bool   // the intent is the one that the attempt's id begins with
 }
 

@@ -47,8 +47,8 @@ func (p part) size() int64 {
 // extent is some lines, in bytes from the beginning of the file. Lines of other parts may be among them.
 type extent struct{ from, to int64 }
 
-// entry is the rows of one marker in a snapshot: a name and a list, or a line with the rows of several markers. There are several
-// of each marker, so it has 12 bytes.
+// entry is rows in a snapshot: names and lists with a comma between, as they stand in a line, or a line with the rows of other parts,
+// too. Where each marker has some of its own there are many, so it has 12 bytes.
 type entry struct {
 	from     uint32 // lower bits
 	size     uint32
@@ -151,7 +151,7 @@ type lineRead struct {
 	at   extent
 	about
 	intent  *Intent  // of newIntent
-	markers []uint32 // hashes, in the order of the bodies' names
+	markers []uint64 // hashes, in the order of the bodies' names
 	err     error
 }
 
@@ -271,7 +271,7 @@ func (x *indexer) place(l *lineRead) {
 		x.first, x.principal = strings.Clone(i.Principal), true
 	}
 	x.several = x.several || i.Principal != x.first
-	if x.filled >= x.options.Intents {
+	if x.filled >= x.options.Intents && len(x.parts) < mostNumbers {
 		x.newPart()
 	}
 	x.filled++

@@ -70,14 +70,31 @@ func (x *indexer) placeSnapshot(s snapshotRead) {
 	for _, p := range s.places {
 		to, known := x.markers.get(p.marker)
 		if known && !(p.empty && s.rest.Name == BeforeName) { // what was not there before is not asked for
-			x.parts[to].rows = append(x.parts[to].rows, entryAt(extent{s.at.from + int64(p.from), s.at.from + int64(p.to)}, name, false))
+			x.parts[to].addRows(extent{s.at.from + int64(p.from), s.at.from + int64(p.to)}, name)
 		}
 	}
 }
 
+// longestEntry bounds how many bytes of a snapshot are read at once, but for a marker with more.
+const longestEntry = 1 << 20
+
+// addRows notes the rows of one marker. Those that follow on the ones before in the same line, as most do, are one entry with them.
+func (p *part) addRows(at extent, snapshot int8) {
+	if n := len(p.rows); n > 0 {
+		last := p.rows[n-1]
+		before := last.extent()
+		const comma = 1
+		if !last.line && last.snapshot == snapshot && before.to+comma == at.from && at.to-before.from <= longestEntry {
+			p.rows[n-1] = entryAt(extent{before.from, at.to}, snapshot, false)
+			return
+		}
+	}
+	p.rows = append(p.rows, entryAt(at, snapshot, false))
+}
+
 // rowPlace is where the rows of a marker are in a line.
 type rowPlace struct {
-	marker   uint32 // hash
+	marker   uint64 // hash
 	from, to int
 	empty    bool
 }
