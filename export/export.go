@@ -25,7 +25,6 @@ import (
 	"github.com/doubletap-harness/doubletap/export/curl"
 	"github.com/doubletap-harness/doubletap/internal/inert"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
-	"github.com/doubletap-harness/doubletap/internal/shell"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
@@ -38,7 +37,7 @@ type Finding struct {
 	rundir.Finding
 	Scenario scenarios.Scenario // the smallest there is of it, with as many rounds as it was seen to take
 	SUT      sut.Options        // of the target that it is shown against
-	Flags    string             // of the command that name that target
+	Flags    string             // of the command that name that target and its operation
 	Shrunk   bool               // nothing is known that could be left out of Scenario
 	Seen     string             // how often Scenario showed it, in a sentence; empty: it is not known
 }
@@ -62,8 +61,8 @@ func (f Finding) AsScenario() ([]byte, error) {
 	if err != nil {
 		return nil, runerror.Environment(err)
 	}
-	head := fmt.Sprintf("# %s\n# %s\n%s# Run it: doubletap run THIS-FILE %s --operation %s --seed %d\n",
-		f.title(), f.origin(), commentLine("#", f.Seen), inert.Comment(f.Flags), shell.Quote(f.SUT.Operation), f.Seed)
+	head := fmt.Sprintf("# %s\n# %s\n%s# Run it: doubletap run THIS-FILE %s --seed %d\n",
+		f.title(), f.origin(), commentLine("#", f.Seen), inert.Comment(f.Flags), f.Seed)
 	return append([]byte(head), source...), nil
 }
 

@@ -163,7 +163,7 @@ func otherOperations(r checker.Report) string {
 	case len(r.NotPlayed) == 0:
 		return ""
 	}
-	return fmt.Sprintf("Only the operation %s was played, and not %s: --operation all plays each.", r.Operation, english.List(r.NotPlayed, "and"))
+	return fmt.Sprintf("Only the operation %s was played, and not %s: run --operation all plays each.", r.Operation, english.List(r.NotPlayed, "and"))
 }
 
 // excused counts the findings that the contract allows.

@@ -162,9 +162,9 @@ func Mistakes(o Options) error {
 // sorted, so that two runs of one file choose alike. The other operations are kept for
 // neighbours and other ways, where a key means the same to them.
 func (s *System) choose(files []scenarios.File) error {
-	operation, names, asker := s.options.Operation, s.Target.OperationNames(), "--operation"
-	if operation == "" && s.options.Resent != "" && (len(names) > 1 || names[0] == s.options.Resent) {
-		operation, asker = s.options.Resent, "the finding"
+	operation, names, asker := s.Asked(), s.Target.OperationNames(), "--operation"
+	if s.options.Operation == "" && operation != "" {
+		asker = "the finding"
 	}
 	for _, f := range files {
 		wanted := f.Scenario.Operation
@@ -203,6 +203,14 @@ func (s *System) choose(files []scenarios.File) error {
 		s.Principals = append(s.Principals, driver.Principal{Name: name, Values: s.Target.Principals[name]})
 	}
 	return nil
+}
+
+// Asked is the operation that was named, or that of the finding which is sent again; empty: what the scenarios name is played.
+func (s *System) Asked() string {
+	if names := s.Target.OperationNames(); s.options.Operation == "" && (len(names) > 1 || names[0] == s.options.Resent) {
+		return s.options.Resent
+	}
+	return s.options.Operation
 }
 
 // DatabaseOption is the database of a built-in target: what the option says, else the variable; empty: a SQLite file.

@@ -95,8 +95,9 @@ func doctorCommand(ctx context.Context, o sessionFlags, s streams) (err error) {
 		return runerror.Environment(fmt.Errorf("make a directory: %w", err))
 	}
 	defer os.RemoveAll(dir)
-	o.reports, o.maxRequests = dir, math.MaxInt
-	c, err := o.config(library, s)
+	own := o
+	own.reports, own.maxRequests = dir, math.MaxInt
+	c, err := own.config(library, s)
 	if err != nil {
 		return err
 	}

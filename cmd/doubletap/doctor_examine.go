@@ -37,7 +37,7 @@ func (d *doctor) examine(ctx context.Context) error {
 		fmt.Fprintln(d.streams.out, "\nready; the target does not do what its contract says")
 		return exit{code: exitFinding}
 	}
-	fmt.Fprintf(d.streams.out, "\nready:\n  %s run %s\n", program(), d.flags.targetWords())
+	fmt.Fprintf(d.streams.out, "\nready:\n  %s\n", d.flags.plain())
 	return nil
 }
 

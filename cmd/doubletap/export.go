@@ -74,7 +74,7 @@ func exportCommand(ctx context.Context, dir, as string, output files.Output, o t
 			return runerror.Configf("--output: %w", err)
 		}
 	}
-	f, err := readForExport(dir, o, s)
+	f, err := readForExport(ctx, dir, o, s)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func seenFrom(test, target string) string {
 
 // readForExport reads a finding, and the smallest scenario that is known of it: what shrink has
 // left beside it, else the intents that broke, as often as their rate asks for.
-func readForExport(dir string, o targetFlags, s streams) (export.Finding, error) {
+func readForExport(ctx context.Context, dir string, o targetFlags, s streams) (export.Finding, error) {
 	f, played, err := engine.OpenFinding(dir)
 	if err != nil {
 		return export.Finding{}, err
@@ -158,6 +158,8 @@ func readForExport(dir string, o targetFlags, s streams) (export.Finding, error)
 		}
 	}
 	c := engine.Config{SUT: o.options(s)}.Resend(f, dir)
-	flags := sessionFlags{targetFlags: targetFlags{target: c.SUT.Target}, instances: c.SUT.Instances}
-	return export.Finding{Finding: f, Scenario: small, SUT: c.SUT, Flags: flags.targetWords(), Shrunk: minimal, Seen: seen}, nil
+	c.SUT.Operation = resentOperation(ctx, c.SUT)
+	flags := sessionFlags{targetFlags: targetFlags{target: c.SUT.Target, operation: c.SUT.Operation}, instances: c.SUT.Instances}
+	words := strings.Join(append([]string{flags.targetWords()}, flags.operationFlag()...), " ")
+	return export.Finding{Finding: f, Scenario: small, SUT: c.SUT, Flags: words, Shrunk: minimal, Seen: seen}, nil
 }

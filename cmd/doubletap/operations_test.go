@@ -31,5 +31,5 @@ func TestEachOperationIsPlayedInTurn(t *testing.T) {
 	require.Equal(t, exitPass, got.code, "%s", got)
 
 	got = callWith(t.Context(), nil, "run", "--target", "builtin:unique-key", "--reports", t.TempDir(), "plain-create")
-	require.Contains(t, strings.Join(strings.Fields(got.out), " "), "and not create_quote: --operation all plays each.")
+	require.Contains(t, strings.Join(strings.Fields(got.out), " "), "and not create_quote: run --operation all plays each.")
 }

@@ -82,6 +82,20 @@ func (r *replayOptions) choose(f rundir.Finding) {
 	}
 }
 
+// words are the flags that were given.
+func (r replayOptions) words() (words []string) {
+	if r.counted {
+		words = append(words, "--times", fmt.Sprint(r.times))
+	}
+	if r.untilFail {
+		words = append(words, "--until-fail")
+	}
+	if r.longest > 0 {
+		words = append(words, "--for", r.longest.String())
+	}
+	return words
+}
+
 // check says what is wrong with the flags; nil: nothing.
 func (r replayOptions) check() error {
 	switch {
@@ -104,12 +118,17 @@ func replayCommand(ctx context.Context, dir string, r replayOptions, o sessionFl
 	if err != nil {
 		return err
 	}
+	tries := r.words()
 	r.choose(f)
 	c, err := o.config(files, s)
 	if err != nil {
 		return err
 	}
-	again := rerun{sessionFlags: o, finding: dir}
+	if o.dryRun {
+		_, err := perform(ctx, c.Resend(f, dir), s)
+		return err
+	}
+	again := rerun{sessionFlags: o, finding: dir, tries: tries}
 	c.Commands = func(dir string, _ uint64) rundir.Commands { return again.commands(dir) }
 	t := tally{finding: f, replayOptions: r}
 	failure := t.repeat(ctx, c.Resend(f, dir), s)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"net/url"
 	"os"
@@ -18,6 +20,7 @@ import (
 type rerun struct {
 	sessionFlags
 	finding    string       // directory of the finding that is replayed; empty: a run, or a hunt
+	tries      []string     // flags that say how often it is replayed
 	hunt       *engine.Hunt // nil: it is no hunt
 	args       []string     // of run
 	seed       uint64       // likewise
@@ -51,7 +54,7 @@ func (r rerun) String() string {
 		if r.target != "" { // not that of the finding
 			words = append(words, r.targetWords())
 		}
-		words = append(words, r.flags()...)
+		words = append(append(words, r.tries...), r.flags()...)
 		return strings.Join(append(words, r.gate.again()...), " ")
 	}
 	if r.hunt != nil {
@@ -82,12 +85,22 @@ func (r rerun) String() string {
 	return strings.Join(append(words, r.gate.again()...), " ")
 }
 
+// plain is the command that plays the same scenarios at the same target, without what else the command line had.
+func (o sessionFlags) plain(scenarios ...string) string {
+	words := []string{program(), "run"}
+	for _, name := range scenarios {
+		words = append(words, shell.Quote(name))
+	}
+	words = append(words, o.targetWords())
+	return strings.Join(append(words, rerun{sessionFlags: o}.flags()...), " ")
+}
+
 // flags are those that run and replay share, but for the target. A flag that has its default is
 // left out, so that the command stays short enough to be read.
 func (r rerun) flags() []string {
 	words := r.placeFlags()
-	if r.operation != "" && r.finding == "" {
-		words = append(words, "--operation", shell.Quote(r.operation))
+	if r.finding == "" {
+		words = append(words, r.operationFlag()...)
 	}
 	if r.toxiproxy != "" {
 		words = append(words, "--toxiproxy", shell.Quote(sut.WithoutPassword(r.toxiproxy)))
@@ -138,6 +151,14 @@ func (o sessionFlags) targetWords() string {
 	return "--target " + shell.Quote(o.target)
 }
 
+// operationFlag names the operation, if one was asked for.
+func (t targetFlags) operationFlag() []string {
+	if t.operation == "" {
+		return nil
+	}
+	return []string{"--operation", shell.Quote(t.operation)}
+}
+
 // placeFlags name the database and the store of a built-in target.
 func (t targetFlags) placeFlags() []string {
 	return append(placeFlag("--database", t.database, sut.DatabaseVariable), placeFlag("--store", t.store, sut.StoreVariable)...)
@@ -155,6 +176,18 @@ func placeFlag(flag, address, variable string) []string {
 	default:
 		return []string{flag, `"$` + variable + `"`}
 	}
+}
+
+// resentOperation is the operation that a command has to name, so that the one of the finding is played. Where the target
+// cannot be read now, it is taken to be as it was.
+func resentOperation(ctx context.Context, o sut.Options) string {
+	system, err := sut.Load(ctx, o)
+	if err != nil {
+		return cmp.Or(o.Operation, o.Resent)
+	}
+	asked := system.Asked()
+	_ = system.Close() // what was only read has nothing to lose
+	return asked
 }
 
 // program is how this program was called, as far as it can be called so again. A test that plays scenarios is no doubletap.

@@ -16,7 +16,6 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
-	"github.com/doubletap-harness/doubletap/internal/shell"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/shrink"
@@ -79,7 +78,8 @@ func shrinkCommand(ctx context.Context, dir string, budget time.Duration, out fi
 		_, err := perform(ctx, c, s)
 		return err
 	}
-	flags.target, flags.instances = c.SUT.Target, c.SUT.Instances
+	flags.target, flags.instances, flags.toxiproxy = c.SUT.Target, c.SUT.Instances, c.SUT.Toxiproxy
+	flags.operation = resentOperation(ctx, c.SUT)
 	if out.Path == "" {
 		out.Path = filepath.Join(dir, shrink.FileName)
 	}
@@ -159,8 +159,8 @@ func writeShrunk(dir string, f rundir.Finding, r shrink.Result, out files.Output
 	} else {
 		left += ", as before"
 	}
-	fmt.Fprintf(s.out, "\n%s\n%s, after %s in %s\n  seen   %s\n  file   %s\n  again  %s run %s %s\n",
-		source, left, english.Plural(r.Trials, "trial"), r.Took.Round(100*time.Millisecond), seenIn(r), out.Path, program(), shell.Quote(out.Path), flags.targetWords())
+	fmt.Fprintf(s.out, "\n%s\n%s, after %s in %s\n  seen   %s\n  file   %s\n  again  %s\n",
+		source, left, english.Plural(r.Trials, "trial"), r.Took.Round(100*time.Millisecond), seenIn(r), out.Path, flags.plain(out.Path))
 	return nil
 }
 
