@@ -19,6 +19,7 @@ import (
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/export/curl"
+	"github.com/doubletap-harness/doubletap/internal/standin"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
 )
@@ -188,4 +189,37 @@ func TestWhatIsSentIsWhatTheDriverSends(t *testing.T) {
 	require.Equal(t, all[0].key, own)
 	require.NotEqual(t, all[0].key, all[1].key, "the retry has a fresh one")
 	require.Len(t, keys, 4, "own, none, the retry's, the altered one's")
+}
+
+// A database URL is percent-encoded, and its query is no part of the place. Clients take names as they are.
+func TestTheDatabaseIsThatOfItsURL(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		client curl.Client
+		url    string
+		asked  string
+	}{
+		{curl.SQLite, "sqlite:///tmp/my%20shop%26c.db?mode=ro#x", "-readonly|/tmp/my shop&c.db|"},
+		{curl.SQLite, `sqlite:///tmp/a\n.db`, `-readonly|/tmp/a\n.db|`},
+		{curl.SQLite, "sqlite:/tmp/x.db", "-readonly|/tmp/x.db|"},
+		{curl.SQLite, "sqlite:100%25.db", "/100%25.db|"},
+		{curl.MariaDB, "mariadb://me%2b:p%40ss%25@127.0.0.1:3307/my%20shop?x=1", "p@ss%|--batch|--skip-column-names|--user|me+|--host|127.0.0.1|--port|3307|my shop|--execute|"},
+	} {
+		t.Run(c.url, func(t *testing.T) {
+			t.Parallel()
+			s := scripted(t, "http://127.0.0.1:9", one)
+			s.Client, s.Judge.Sees = c.client, curl.TooMany
+			dir := stubs(t)
+			said := filepath.Join(dir, "said")
+			for _, name := range []string{"sqlite3", "mariadb"} {
+				require.NoError(t, standin.Program(filepath.Join(dir, name), "#!/bin/sh\n{ printf '%s|' \"$MYSQL_PWD\" \"$@\"; echo; } >>'"+said+"'\n"))
+			}
+			command := exec.CommandContext(t.Context(), "bash", write(t, s))
+			command.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "TOKEN=x", "DATABASE_URL=" + c.url}
+			out, _ := command.CombinedOutput()
+			got, err := os.ReadFile(said)
+			require.NoError(t, err, "%s", out)
+			require.Contains(t, string(got), c.asked, "%s", out)
+		})
+	}
 }

@@ -29,10 +29,11 @@ draw() {
 }
 status() { sed -n 's#^HTTP/[0-9.]* \([0-9][0-9][0-9]\).*#\1#p' "$1" 2>/dev/null | head -n 1; }
 body() { tr -d '\r' 2>/dev/null <"$1" | sed '1,/^$/d'; }
+decoded() { local text=${1//\\/\\\\}; printf '%b' "${text//%/\\x}"; }
 rows() {
   [[ $DATABASE_URL =~ ^[a-z]+://([^:@]*)(:(.*))?@([^:/]*)(:([0-9]+))?/([^?]*) ]] || return
-  MYSQL_PWD=${BASH_REMATCH[3]} mariadb --batch --skip-column-names --user "${BASH_REMATCH[1]}" \
-    --host "${BASH_REMATCH[4]}" --port "${BASH_REMATCH[6]:-3306}" "${BASH_REMATCH[7]}" --execute "$1"
+  MYSQL_PWD=$(decoded "${BASH_REMATCH[3]}") mariadb --batch --skip-column-names --user "$(decoded "${BASH_REMATCH[1]}")" \
+    --host "${BASH_REMATCH[4]}" --port "${BASH_REMATCH[6]:-3306}" "$(decoded "${BASH_REMATCH[7]}")" --execute "$1"
 }
 count() {
   found=$(rows "$2") || stop "the rows cannot be counted"

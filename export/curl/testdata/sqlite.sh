@@ -34,9 +34,11 @@ body() { tr -d '\r' 2>/dev/null <"$1" | sed '1,/^$/d'; }
 header() { tr -d '\r' 2>/dev/null <"$2" | sed '/^$/,$d' | grep -i "^$1:"; }
 all_answered() { for name; do [ -n "$(status "$name")" ] || return; done; }
 some_answered() { for name; do [ -n "$(status "$name")" ] && return; done; false; }
+decoded() { local text=${1//\\/\\\\}; printf '%b' "${text//%/\\x}"; }
 rows() {
   local file=${DATABASE_URL#sqlite:} safe=
-  file=${file#//}
+  file=${file%%[?#]*}
+  case $file in //*) file=$(decoded "${file#//}") ;; esac
   case $file in /*) ;; *) file=$start/$file ;; esac
   sqlite3 -safe :memory: "" 2>/dev/null && safe=-safe # since 3.37
   sqlite3 $safe -readonly "$file" "$1"
