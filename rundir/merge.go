@@ -100,7 +100,9 @@ func (s shard) differs(other shard) string {
 		return fmt.Sprintf("shard %s, and %s", s.Shard, other.Shard)
 	case s.Seed != other.Seed:
 		return fmt.Sprintf("seed %d, and %d", s.Seed, other.Seed)
-	case s.Subject != other.Subject || s.Operation != other.Operation:
+	case s.Subject == other.Subject && s.Operation != other.Operation:
+		return fmt.Sprintf("%s, and %s; merge those of one operation at a time", s.Operation, other.Operation)
+	case s.Subject != other.Subject:
 		return fmt.Sprintf("%s of %s, and %s of %s", s.Operation, s.Subject, other.Operation, other.Subject)
 	case !slices.Equal(names(s), names(other)):
 		return "other scenarios"

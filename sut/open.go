@@ -162,8 +162,12 @@ func Mistakes(o Options) error {
 // sorted, so that two runs of one file choose alike. The other operations are kept for
 // neighbours and other ways, where a key means the same to them.
 func (s *System) choose(files []scenarios.File) error {
-	operation, names, asker := s.Asked(), s.Target.OperationNames(), "--operation"
-	if s.options.Operation == "" && operation != "" {
+	operation, err := s.Asked()
+	if err != nil {
+		return err
+	}
+	names, asker := s.Target.OperationNames(), "--operation"
+	if s.options.Operation == "" {
 		asker = "the finding"
 	}
 	for _, f := range files {
@@ -177,10 +181,10 @@ func (s *System) choose(files []scenarios.File) error {
 		}
 	}
 	operation = cmp.Or(operation, names[0])
-	op, found := s.Target.Operations[operation]
-	if !found {
-		return runerror.Configf("%s asks for the operation %q, and %s has %s", asker, operation, s.Name, strings.Join(names, ", "))
+	if err := s.has(operation, asker); err != nil {
+		return err
 	}
+	op := s.Target.Operations[operation]
 	s.Operations = []driver.Operation{{Name: operation, Operation: op}}
 	ways := s.Target.Ways(operation)
 	s.Ways = nil
@@ -206,11 +210,23 @@ func (s *System) choose(files []scenarios.File) error {
 }
 
 // Asked is the operation that was named, or that of the finding which is sent again; empty: what the scenarios name is played.
-func (s *System) Asked() string {
-	if names := s.Target.OperationNames(); s.options.Operation == "" && (len(names) > 1 || names[0] == s.options.Resent) {
-		return s.options.Resent
+func (s *System) Asked() (string, error) {
+	switch names := s.Target.OperationNames(); {
+	case s.options.Operation != "":
+		return s.options.Operation, s.has(s.options.Operation, "--operation")
+	case s.options.Resent == "" || len(names) == 1 && names[0] != s.options.Resent:
+		return "", nil
+	default:
+		return s.options.Resent, s.has(s.options.Resent, "the finding")
 	}
-	return s.options.Operation
+}
+
+// has is an error where there is no such operation that was asked for.
+func (s *System) has(operation, asker string) error {
+	if names := s.Target.OperationNames(); !slices.Contains(names, operation) {
+		return runerror.Configf("%s asks for the operation %q, and %s has %s", asker, operation, s.Name, strings.Join(names, ", "))
+	}
+	return nil
 }
 
 // DatabaseOption is the database of a built-in target: what the option says, else the variable; empty: a SQLite file.

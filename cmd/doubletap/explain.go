@@ -39,8 +39,13 @@ func explainTarget(ctx context.Context, o targetFlags, s streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, system.Close()) }()
-	for _, operation := range explain.Operations(system.Target) {
-		fmt.Fprint(s.out, operation)
+	if _, err := system.Asked(); err != nil && o.operation != everyOperation {
+		return err
+	}
+	for _, e := range explain.Operations(system.Target) {
+		if only := o.operation; only == "" || only == everyOperation || only == e.Operation {
+			fmt.Fprint(s.out, e)
+		}
 	}
 	return nil
 }

@@ -158,7 +158,9 @@ func readForExport(ctx context.Context, dir string, o targetFlags, s streams) (e
 		}
 	}
 	c := engine.Config{SUT: o.options(s)}.Resend(f, dir)
-	c.SUT.Operation = resentOperation(ctx, c.SUT)
+	if c.SUT.Operation, err = resentOperation(ctx, c.SUT); err != nil {
+		return export.Finding{}, err
+	}
 	flags := sessionFlags{targetFlags: targetFlags{target: c.SUT.Target, operation: c.SUT.Operation}, instances: c.SUT.Instances}
 	words := strings.Join(append([]string{flags.targetWords()}, flags.operationFlag()...), " ")
 	return export.Finding{Finding: f, Scenario: small, SUT: c.SUT, Flags: words, Shrunk: minimal, Seen: seen}, nil

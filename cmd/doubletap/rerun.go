@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -180,14 +181,13 @@ func placeFlag(flag, address, variable string) []string {
 
 // resentOperation is the operation that a command has to name, so that the one of the finding is played. Where the target
 // cannot be read now, it is taken to be as it was.
-func resentOperation(ctx context.Context, o sut.Options) string {
+func resentOperation(ctx context.Context, o sut.Options) (string, error) {
 	system, err := sut.Load(ctx, o)
 	if err != nil {
-		return cmp.Or(o.Operation, o.Resent)
+		return cmp.Or(o.Operation, o.Resent), nil
 	}
-	asked := system.Asked()
-	_ = system.Close() // what was only read has nothing to lose
-	return asked
+	asked, err := system.Asked()
+	return asked, errors.Join(err, system.Close())
 }
 
 // program is how this program was called, as far as it can be called so again. A test that plays scenarios is no doubletap.

@@ -48,6 +48,10 @@ func (o runFlags) playEach(ctx context.Context, each []turn, play func(context.C
 	var lines []string
 	var worst error
 	for _, t := range each {
+		if ctx.Err() != nil {
+			lines = append(lines, t.operation+": not played")
+			continue
+		}
 		one := o
 		one.eachOperation = true
 		report, err := play(ctx, t, one)
@@ -61,9 +65,6 @@ func (o runFlags) playEach(ctx context.Context, each []turn, play func(context.C
 			worst, err = err, worst
 		}
 		complain(s.err, err)
-		if ctx.Err() != nil {
-			break
-		}
 	}
 	if !o.dryRun && !o.json {
 		fmt.Fprintln(s.out, "\nOperations")

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
 )
 
@@ -86,4 +89,17 @@ func TestLastFailedSeesEachOperationOfACommand(t *testing.T) {
 	got = run("--last-failed", "--operation", "create_order")
 	require.Equal(t, exitFinding, got.code, "%s", got)
 	require.Contains(t, got.out, "operation create_order, not create_quote")
+}
+
+// What was interrupted says of each operation what came of it.
+func TestAnInterruptedCommandNamesTheOperationsThatWereNotPlayed(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	var out bytes.Buffer
+	play := func(context.Context, turn, runFlags) (*checker.Report, error) {
+		interrupt()
+		return &checker.Report{Verdict: checker.Pass}, nil
+	}
+	require.NoError(t, runFlags{}.playEach(ctx, []turn{{operation: "create_order"}, {operation: "create_quote"}}, play, streams{out: &out, err: &out}))
+	require.Equal(t, "\nOperations\n  create_order: pass\n  create_quote: not played\n", out.String())
 }

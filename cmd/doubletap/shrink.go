@@ -79,7 +79,9 @@ func shrinkCommand(ctx context.Context, dir string, budget time.Duration, out fi
 		return err
 	}
 	flags.target, flags.instances, flags.toxiproxy = c.SUT.Target, c.SUT.Instances, c.SUT.Toxiproxy
-	flags.operation = resentOperation(ctx, c.SUT)
+	if flags.operation, err = resentOperation(ctx, c.SUT); err != nil {
+		return err
+	}
 	if out.Path == "" {
 		out.Path = filepath.Join(dir, shrink.FileName)
 	}
