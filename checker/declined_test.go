@@ -72,6 +72,29 @@ func TestEffectsOfWhatWasDeclinedMayBeMissing(t *testing.T) {
 	}
 }
 
+func TestEffectsThatAJobBringsAreOwed(t *testing.T) {
+	t.Parallel()
+	one, delta := 1, -1.0
+	lines := func(t *checker.Terms) {
+		t.Operation.Effects = []contract.Effect{{Name: "lines", Query: "q", Rows: &one}}
+	}
+	stock := func(t *checker.Terms) {
+		t.Operation.Effects = []contract.Effect{{Name: "stock", Query: "q", Delta: &delta}}
+	}
+	for n, want := range [][]string{{"dti1"}, nil, nil} {
+		h := alone(story(acknowledged(201, "o1")).rows(1).with("lines", float64(n)))
+		require.Equal(t, want, terms(lines).OwedEffects(h, *h.T2), "%d lines", n)
+		h = alone(story(declined()).rows(1).with("lines", float64(n)))
+		require.Empty(t, terms(lines, declines).OwedEffects(h, *h.T2), "what was declined may have none")
+	}
+	for now, want := range map[float64][]string{7: {"stock"}, 6: nil, 5: nil} {
+		h := alone(story(acknowledged(201, "o1")).rows(1))
+		h.Before.Effects = map[string]map[string]float64{"stock": {"": 7}}
+		h.T2.Effects = map[string]map[string]float64{"stock": {"": now}}
+		require.Equal(t, want, terms(stock).OwedEffects(h, *h.T2), "from 7 to %g", now)
+	}
+}
+
 func TestDeclinesAndFailuresNowAndThenProveNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -1,6 +1,7 @@
 package checker_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -523,6 +524,12 @@ func TestARaceThatAGatewayRejectsIsNotExercised(t *testing.T) {
 	h = alone(story(keyed(noKey, limited()), keyed(noKey, limited())))
 	h.Run.Exercised = []history.Proof{{Name: string(proofs.KeyOmitted)}}
 	judge(t, h, terms(keyRequired), nil, "not exercised")
+}
+
+func TestWhatWasAnsweredIsSaidWhereNothingWasDone(t *testing.T) {
+	t.Parallel()
+	r := check(alone(story(rejected(400), rejected(400), rejected(403))), terms())
+	require.Contains(t, strings.Join(r.Reasons, "\n"), "of 1 intents the target said of none that it was done, accepted or there already; 2 of 3 answers had status 400")
 }
 
 func TestWhatAsksForNoProofHasNoRounds(t *testing.T) {

@@ -187,6 +187,7 @@ type effectOf struct {
 	place             // of the last intent
 	of, done, failed  int
 	keyless, required bool
+	statuses          map[int]int // of the answers to intents of which nothing was done; nil: there were none
 }
 
 // add adds the counts of another part. Whether a key is required is that of the last intent, in
@@ -194,9 +195,35 @@ type effectOf struct {
 // judged first.
 func (x *effectOf) add(other effectOf) {
 	x.of, x.done, x.failed, x.keyless = x.of+other.of, x.done+other.done, x.failed+other.failed, x.keyless && other.keyless
+	for status, n := range other.statuses {
+		x.answered(status, n)
+	}
 	if other.of > 0 && other.compare(x.place) >= 0 {
 		x.place, x.required = other.place, other.required
 	}
+}
+
+// answered counts answers.
+func (x *effectOf) answered(status, n int) {
+	if x.statuses == nil {
+		x.statuses = map[int]int{}
+	}
+	x.statuses[status] += n
+}
+
+// mostly names the status that most answers had; empty: there was no answer.
+func (x effectOf) mostly() string {
+	all, best := 0, 0
+	for status, n := range x.statuses {
+		all += n
+		if m := x.statuses[best]; n > m || n == m && status < best {
+			best = status
+		}
+	}
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %s had status %d", x.statuses[best], count(all, "answer"), best)
 }
 
 // measureEffect counts what the intents of a part came to. It leaves out those that a
@@ -214,8 +241,15 @@ func measureEffect(e *evaluation, t *tally) {
 		x.keyless = x.keyless && tr.operation.Key.In != contract.KeyNowhere && !slices.ContainsFunc(all, func(a *classified) bool { return a.Key != "" || a.BlankKey })
 		if has(all, Acknowledged, Accepted, Exists) {
 			x.done++
-		} else if has(all, Unknown) {
+			continue
+		}
+		if has(all, Unknown) {
 			x.failed++
+		}
+		for _, a := range all {
+			if a.Complete {
+				x.answered(a.Status, 1)
+			}
 		}
 	}
 }
@@ -224,9 +258,9 @@ func measureEffect(e *evaluation, t *tally) {
 func (x effectOf) reasons() []string {
 	switch {
 	case x.of > 0 && x.done == 0:
-		return []string{"not exercised: " + nothingDone(x.of, x.keyless, x.required)}
+		return []string{"not exercised: " + nothingDone(x.of, x.keyless, x.required) + x.mostly()}
 	case 2*x.failed > x.of:
-		return []string{fmt.Sprintf("not exercised: of %d intents %d got failures only, or no answer", x.of, x.failed)}
+		return []string{fmt.Sprintf("not exercised: of %d intents %d got failures only, or no answer", x.of, x.failed) + x.mostly()}
 	default:
 		return nil
 	}
