@@ -14,6 +14,36 @@ import (
 // hold secrets; without a complete one an attempt has an Error. The error is that of [Sender.SetUp], or says why a
 // request cannot be sent.
 func Directly(ctx context.Context, c Config) ([]history.Attempt, error) {
+	var order []turn
+	for _, intent := range c.Plan.Intents {
+		for _, move := range intent.Moves {
+			order = append(order, turn{intent, move})
+		}
+	}
+	return inOrder(ctx, c, order)
+}
+
+// InTurn is [Directly], but for that the first moves of all intents come before the second ones.
+func InTurn(ctx context.Context, c Config) ([]history.Attempt, error) {
+	var order []turn
+	for n, more := 0, true; more; n++ {
+		more = false
+		for _, intent := range c.Plan.Intents {
+			if n < len(intent.Moves) {
+				order, more = append(order, turn{intent, intent.Moves[n]}), true
+			}
+		}
+	}
+	return inOrder(ctx, c, order)
+}
+
+// turn is one move of an intent.
+type turn struct {
+	intent scenarios.PlannedIntent
+	move   scenarios.Move
+}
+
+func inOrder(ctx context.Context, c Config, order []turn) ([]history.Attempt, error) {
 	s := New(c)
 	if _, err := s.SetUp(ctx); err != nil {
 		return nil, err
@@ -22,22 +52,20 @@ func Directly(ctx context.Context, c Config) ([]history.Attempt, error) {
 		return nil, err
 	}
 	var all []history.Attempt
-	for _, intent := range c.Plan.Intents {
-		for _, move := range intent.Moves {
-			if w := move.Wait; w != nil && w.For == scenarios.WaitPause {
-				sleep(ctx, w.Pause.Of(0))
-			}
-			if move.Remove && len(all) > 0 {
-				if err := s.removeDirectly(ctx, intent, all[len(all)-1]); err != nil {
-					return all, err
-				}
-			}
-			sent, err := s.directly(ctx, intent, move.Batch)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, sent...)
+	for _, t := range order {
+		if w := t.move.Wait; w != nil && w.For == scenarios.WaitPause {
+			sleep(ctx, w.Pause.Of(0))
 		}
+		if t.move.Remove && len(all) > 0 {
+			if err := s.removeDirectly(ctx, t.intent, all[len(all)-1]); err != nil {
+				return all, err
+			}
+		}
+		sent, err := s.directly(ctx, t.intent, t.move.Batch)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, sent...)
 	}
 	return all, nil
 }

@@ -86,6 +86,10 @@ func (i *inquiry) repeat(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := apart(ctx, i, &r); err != nil {
+		return err
+	}
+	measures(ctx, i)
 	if asking, err = i.questioner(); err != nil { // members may differ now that did not
 		return err
 	}
@@ -163,7 +167,7 @@ func (i *inquiry) questionerOf(text string) (*questioner, error) {
 		}
 		return i.secret(name)
 	})
-	return &questioner{target: target, operation: i.file.Draft.Name, success: i.file.Success, declined: &i.declined, throttled: &i.throttled}, err
+	return &questioner{target: target, operation: i.file.Draft.Name, success: i.file.Success, declined: &i.declined, throttled: &i.throttled, send: driver.Directly}, err
 }
 
 // repeated sends a create, sends it again, and with another body under its key. Where not even the first does anything, what the create
@@ -347,15 +351,15 @@ func (i *inquiry) made(ctx context.Context, marker string) int {
 // rowsOf counts the rows of the created thing's table that hold a marker now.
 func rowsOf(ctx context.Context, i *inquiry, marker string) int {
 	landings, _ := i.db.Search(ctx, i.tables, marker)
-	rows := 0
+	var rows []map[string]string
 	for _, l := range landings {
 		if l.Table.FullName() == i.file.Proof.Table.FullName() {
-			rows++
+			rows = append(rows, l.Row)
 			i.row = l.Row
 			recount(ctx, i, l.Row)
 		}
 	}
-	return rows
+	return i.file.Proof.Count(rows)
 }
 
 // recount counts again what refers to a created row.
@@ -509,7 +513,8 @@ type questioner struct {
 	declined  *[]drafting.Answer                               // to creates where others like them were done
 	names     func(operation string, a history.Attempt) string // what an answer calls the created thing; nil: nothing is removed
 	throttled *time.Duration                                   // how long the target wanted to be left alone that answered 429
-	err       error                                            // the first one
+	send      func(context.Context, driver.Config) ([]history.Attempt, error)
+	err       error // the first one
 }
 
 // alters reports that there is another body.
@@ -565,7 +570,7 @@ func (q *questioner) askOnce(ctx context.Context, name string, intents int, step
 		Record: history.NewWriter(io.Discard),
 	}
 	d.Principals, d.Hooks.Identity = principals(q.target), q.names
-	sent, err := driver.Directly(ctx, d)
+	sent, err := q.send(ctx, d)
 	q.err = errors.Join(q.err, err)
 	answers := make([]drafting.Answer, 0, len(sent))
 	for _, a := range sent {

@@ -84,7 +84,7 @@ paths:
 	require.Empty(t, out)
 	require.Contains(t, said, "  1  post_carts   POST /carts\n  2  createThing  POST /things\n")
 	require.Contains(t, said, "/note landed in things.note")
-	require.Equal(t, 6, s.things(t), "one create, one that is repeated, three that are sent at once, and one without a key")
+	require.Equal(t, 8, s.things(t), "one create, one that is repeated, three that are sent at once, one without a key, and two of which one is repeated after the other")
 	got := callWith(t.Context(), env, "doctor", "--target", file)
 	require.Equal(t, exitPass, got.code, "%s", got)
 }

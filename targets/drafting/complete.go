@@ -156,12 +156,18 @@ func (f *File) chooseAlter() *alteration {
 	worth := 0
 	for _, o := range append(slices.Clone(f.Draft.Others), otherTexts(f)...) {
 		value, there := lookUp(f.Draft.Body, o.Pointer)
-		if !there || f.Draft.Templates[o.Pointer] != "" || namesAnother.MatchString(o.Pointer) {
+		if !there || f.Draft.Templates[o.Pointer] != "" || namesAnother.MatchString(o.Pointer) || f.Proof != nil && slices.Contains(f.Proof.Several.Measures, o.Pointer) {
 			continue
 		}
 		a := alteration{Other: o, column: f.Proof.stored(o.Pointer, value)}
 		if a.column == "" {
+			if f.Proof.refers(value) {
+				continue
+			}
 			a.column = marked(f, o.Pointer)
+		}
+		if f.Proof != nil && !f.Proof.Several.share(a.column) {
+			a.column = ""
 		}
 		if w := a.worth(); w > worth {
 			best, worth = &a, w

@@ -41,8 +41,9 @@ func written(text string, dialect databases.Dialect) drafting.File {
 		Target: drafting.Slug(text), Source: text, BaseURL: "http://127.0.0.1:8080/" + text, Database: true, Dialect: dialect, Doubts: []string{text},
 		KeySeen: text, KeysTried: []string{text}, Differing: []string{text},
 		Proof: &drafting.Proof{
-			Table: table, Column: text, Text: "/" + text, Identity: text, Rows: 2, Row: map[string]string{text: text},
-			Others: []drafting.Beside{{Table: databases.Table{Name: "other" + text}, Column: text, Rows: 1}},
+			Table: table, Column: text, Text: "/" + text, Identity: text, Row: map[string]string{text: text},
+			Several: drafting.Several{Rows: []map[string]string{{text: text}, {text: "other"}}},
+			Others:  []drafting.Beside{{Table: databases.Table{Name: "other" + text}, Column: text, Rows: 1}},
 		},
 		Children: []drafting.Child{
 			{Table: databases.Table{Name: "lines" + text}, By: databases.Reference{Column: text, Table: text, Theirs: text}, Rows: 1, Again: 2},
@@ -96,9 +97,9 @@ func TestACatalogueIsWrittenAsItIs(t *testing.T) {
 		require.NoError(t, err, file)
 		require.Equal(t, []string{"DATABASE_URL"}, slices.Compact(slices.Sorted(slices.Values(slices.DeleteFunc(asked, func(name string) bool { return strings.HasSuffix(name, "_URL") && name != "DATABASE_URL" })))), file)
 		o := target.Operations["create"]
-		require.Contains(t, o.Rows.Query, dialect.Name(text)+" from "+dialect.TableName(f.Proof.Table)+" where ", file)
+		require.Contains(t, o.Rows.Query, "order by "+dialect.Name(text)+") as doubletap_nth from "+dialect.TableName(f.Proof.Table)+" where ", file)
 		require.Equal(t, text, o.Rows.Identity)
-		require.Contains(t, o.Effects[0].Query, dialect.TableName(f.Children[0].Table)+" join ")
+		require.Contains(t, o.Effects[1].Query, dialect.TableName(f.Children[0].Table)+" join ")
 	}
 }
 

@@ -47,10 +47,11 @@ type Access struct {
 
 // Child is a table whose rows refer to the created thing.
 type Child struct {
-	Table databases.Table
-	By    databases.Reference
-	Rows  int // that one create has made
-	Again int // that it had when the create had been repeated; 0: not counted
+	Table  databases.Table
+	By     databases.Reference
+	Rows   int  // that one create has made
+	Varies bool // with what an altered body says
+	Again  int  // that it had when the create had been repeated; 0: not counted
 }
 
 // doubt notes a sentence for the head of the file.

@@ -44,6 +44,7 @@ func (a Answer) Failed() bool {
 type Repeated struct {
 	First, Again Answer
 	Later        *Answer  // the same request once more, when what was accepted had been done; nil: not sent
+	Apart        []Answer // to a create and its repetition, with another create between them; nil: not sent
 	Altered      *Answer  // with another body under the same key; nil: not sent
 	Keyless      []Answer // two creates without a key; nil: not sent
 	Bursts       []Burst
@@ -163,12 +164,12 @@ func (f *File) repetition(l *learnt, r Repeated) {
 				f.Proof.Named, l.leads = at, at.Pattern
 			}
 		}
-		l.replay = sameness(f, r.First, again, r.Bursts)
+		l.replay = sameness(f, r.First, again, r.Apart, r.Bursts)
 	}
 }
 
-// sameness says in what the answers to repetitions are the first one's, and those to copies that were sent at once are each other's.
-func sameness(f *File, first Answer, again []Answer, bursts []Burst) string {
+// sameness says in what the answers to repetitions are the first one's, also when something else was created between them, and those to copies that were sent at once are each other's.
+func sameness(f *File, first Answer, again, apart []Answer, bursts []Burst) string {
 	var statuses []int
 	status := func(a Answer) {
 		if a.Status != first.Status && !slices.Contains(statuses, a.Status) {
@@ -180,6 +181,11 @@ func sameness(f *File, first Answer, again []Answer, bursts []Burst) string {
 		status(a)
 		equal = equal && first.says(a)
 		named = named && f.name(a) == f.name(first)
+	}
+	if len(apart) == 2 {
+		status(apart[1])
+		equal = equal && apart[0].says(apart[1])
+		named = named && f.name(apart[0]) == f.name(apart[1])
 	}
 	for _, c := range bursts {
 		for _, a := range c.Copies {

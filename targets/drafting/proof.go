@@ -59,7 +59,7 @@ type Proof struct {
 	Shown    databases.Shown   // how the answer writes what that column has
 	Told     any               // the answer, JSON
 	Row      map[string]string
-	Rows     int // of the table that have the marker
+	Several  Several
 	Others   []Beside
 	Books    []Book
 
@@ -98,7 +98,9 @@ func (d Draft) Prove(c Created) *Proof {
 		return cmp.Or(-cmp.Compare(a.worth(d.Path), b.worth(d.Path)), cmp.Compare(a.rank, b.rank))
 	})
 	best := places[0].Proof
-	best.Rows = len(slices.DeleteFunc(slices.Clone(c.Landings), func(l databases.Landing) bool { return l.Table.FullName() != best.Table.FullName() }))
+	if best.Several = several(places[0], places); len(best.Several.Rows) > 0 && !best.Several.Together {
+		best.apart()
+	}
 	for _, p := range places[1:] {
 		if p.Exact && p.Table.FullName() != best.Table.FullName() {
 			best.alsoIn(p.Table, p.Column)
@@ -160,8 +162,8 @@ func (d Draft) landed(c Created, l databases.Landing, p place) place {
 	return p
 }
 
-// worth is how much speaks for a place: it is no queue, the marker stands there alone, the answer names the row, and the
-// table is called as the path is.
+// worth is how much speaks for a place: it is no queue, the marker stands there alone, the answer names the row, the
+// table is called as the path is, and not as a log or a record of keys may be.
 func (p place) worth(path string) int {
 	worth := 0
 	if p.later {
@@ -175,6 +177,9 @@ func (p place) worth(path string) int {
 	}
 	if calledAs(p.Table.Name, path) {
 		worth += 2
+	}
+	if !bookkeeping.MatchString(p.Table.Name) {
+		worth++
 	}
 	return worth
 }

@@ -23,9 +23,7 @@ func (f *File) doubtProof() {
 		if !p.Exact {
 			f.doubt("Whether the row query is right: %s.%s holds more than the marker, which is looked for inside it.", p.Table.FullName(), p.Column)
 		}
-		if p.Rows > 1 {
-			f.doubt("Whether the row query finds effects: one create has left %d rows with its marker in %s.", p.Rows, p.Table.FullName())
-		}
+		doubtSeveral(f)
 		switch {
 		case p.Identity == "" && p.Named.Declared():
 			f.doubt("Which row %s names: it is another one for each create, and a repetition has it again, but no key of the row in %s reads so. Answers are compared with each other by it, and not with the row.", p.Named.Where(), p.Table.FullName())
@@ -95,7 +93,7 @@ func (f *File) query() string {
 		add(f.alter.column)
 	}
 	add(f.Proof.Column)
-	return fmt.Sprintf("select %s from %s where %s", strings.Join(columns, ", "), f.Dialect.TableName(f.Proof.Table), f.condition())
+	return asOne(f, columns, fmt.Sprintf("from %s where %s", f.Dialect.TableName(f.Proof.Table), f.condition()))
 }
 
 // condition is true for the rows of a marker.
@@ -141,7 +139,7 @@ func (f *File) prevented() string {
 		constraints = append(constraints, "("+strings.Join(unique, ", ")+")")
 	}
 	if len(constraints) == 0 {
-		return fmt.Sprintf("The database prevents no second row: %s has no unique constraint but its primary key", p.Table.FullName())
+		return fmt.Sprintf("The database prevents no second row: %s has no unique constraint that holds for every row, but its primary key", p.Table.FullName())
 	}
 	return fmt.Sprintf("The database itself refuses a second row in %s with the same %s", p.Table.FullName(), strings.Join(constraints, " or "))
 }
@@ -158,7 +156,7 @@ func (f *File) effects() {
 	}
 	var counted, others []Child
 	for _, c := range f.Children {
-		if c.Rows > 0 && !bookkeeping.MatchString(c.Table.Name) {
+		if c.Rows > 0 && !c.Varies && !bookkeeping.MatchString(c.Table.Name) {
 			counted = append(counted, c)
 		} else {
 			others = append(others, c)
@@ -181,7 +179,16 @@ func (f *File) effects() {
 		f.line("        value: 1")
 		return
 	}
+	all := len(f.Proof.Several.Rows)
+	if all > 0 {
+		f.line("    effects:")
+		write("    ", allRows(f), fmt.Sprintf("select 1 from %s where %s", f.Dialect.TableName(f.Proof.Table), f.condition()), all)
+	}
 	switch {
+	case all > 0:
+		children("    ", counted)
+		books(f)
+		indent = "    #"
 	case len(counted) > 0:
 		f.line("    effects: # tables that refer to %s, and how many rows one create has made there; leave out logs", inert.Comment(f.Proof.Table.FullName()))
 		children("    ", counted)

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// ofSeveral is a service of which one create makes several rows: the two legs of a transfer, as many vouchers as are ordered, or a booking
+// and its seats. A broken one forgets its keys.
+type ofSeveral struct {
+	of     string
+	broken bool
+
+	mu    sync.Mutex
+	db    *sql.DB
+	known map[string]severalAsked
+	made  int
+}
+
+type severalAsked struct {
+	Note          string
+	Count, Amount int
+	id            string
+}
+
+func (p *ofSeveral) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var asked severalAsked
+	_ = json.NewDecoder(r.Body).Decode(&asked)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := r.Header.Get("Idempotency-Key")
+	before, again := p.known[key]
+	switch {
+	case key == "" || asked.Count < 1:
+		says(w, http.StatusBadRequest, `{"code":"invalid"}`)
+		return
+	case again && (before.Note != asked.Note || before.Count != asked.Count || before.Amount != asked.Amount):
+		says(w, http.StatusUnprocessableEntity, `{"code":"key_reused"}`)
+		return
+	case !again || p.broken:
+		p.made++
+		asked.id = fmt.Sprintf("made-%08d", p.made)
+		p.known[key], before = asked, asked
+		if err := p.create(asked); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+	}
+	switch p.of {
+	case "legs": // with what holds now
+		says(w, http.StatusCreated, fmt.Sprintf(`{"transfer_id":%q,"balance":%d}`, before.id, 1000-p.made))
+	case "vouchers":
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		says(w, http.StatusCreated, fmt.Sprintf(`{"code":%q}`, before.id))
+	}
+}
+
+func (p *ofSeveral) create(asked severalAsked) error {
+	tx, err := p.db.Begin()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	switch p.of {
+	case "legs":
+		for leg := range 2 {
+			_, err = tx.Exec("insert into legs values (?, ?, ?, ?)", asked.id, leg, asked.Amount*(2*leg-1), asked.Note)
+		}
+	case "vouchers":
+		for range asked.Count {
+			_, err = tx.Exec("insert into vouchers (note, amount) values (?, ?)", asked.Note, asked.Amount)
+		}
+	default:
+		_, err = tx.Exec("insert into bookings values (?, ?, ?)", asked.id, asked.Note, asked.Count)
+		for seat := range asked.Count {
+			_, err = tx.Exec("insert into seats values (?, ?)", asked.id, seat)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// TestInitOfSeveralRows holds that the rows of one create are no duplicates of each other, that a number of them which the body says is not
+// taken for a promise, and that a balance in the answer is not.
+func TestInitOfSeveralRows(t *testing.T) {
+	t.Parallel()
+	for of, c := range map[string]struct {
+		body          string
+		learns, lacks []string
+	}{
+		"legs": {`{"note":"rent for june","count":1,"amount":25}`, []string{"select distinct transfer_id", "name: legs-rows", "rows: 2", "body: identity"}, nil},
+		"vouchers": {`{"note":"for ada","count":3,"amount":25}`,
+			[]string{"- 1) % 3 = 0", "name: vouchers-rows", "rows: 3", "alter: {amount: 26}"}, []string{"alter: {count"}},
+		"seats": {`{"note":"ada and others","count":3}`, []string{"alter: {count: 4}", "with another /count it made 4, and not 3", "# effects:"}, nil},
+	} {
+		for _, broken := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, broken: %t", of, broken), func(t *testing.T) {
+				t.Parallel()
+				db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)",
+					`create table legs (transfer_id text, leg integer, amount integer, note text, primary key (transfer_id, leg));
+					create table vouchers (id integer primary key, note text, amount integer);
+					create table bookings (code text primary key, note text, count integer);
+					create table seats (booking text references bookings (code), seat integer, primary key (booking, seat))`)
+				address := serveBoth(t, &ofSeveral{of: of, db: db, broken: broken, known: map[string]severalAsked{}})
+				env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+				file, _ := initiated(t, env, exitPass, "--curl", "curl -H 'Idempotency-Key: k-1' -d '"+c.body+"' "+address+"/"+of, "--db", env["DATABASE_URL"])
+				if broken {
+					requireRepeated(t, env, file, exitFinding, "duplicate in 8 of 8 intents")
+					return
+				}
+				text := readFile(t, file)
+				for _, learnt := range c.learns {
+					require.Contains(t, text, learnt)
+				}
+				for _, absent := range c.lacks {
+					require.NotContains(t, text, absent)
+				}
+				requireRepeated(t, env, file, exitPass, "")
+				got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "altered-race", "burst-same-key")
+				require.Equal(t, exitPass, got.code, got)
+			})
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package drafting
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+// Several are the rows of one create that hold one text of it, where one create makes more than one: the legs of a booking, or the pieces
+// of a batch. The row query must give one row for an intent, so it takes them for one.
+type Several struct {
+	Rows     []map[string]string // nil: a create makes one
+	Together bool                // they share what the answer names them by, and no other create's have it
+	Measures []string            // members of the body that say how many rows a create makes, here or in a table that refers to it
+}
+
+// several gathers the rows of a create that hold what the best place does.
+func several(best place, places []place) Several {
+	var s Several
+	for _, p := range places {
+		if p.Table.FullName() == best.Table.FullName() && p.Column == best.Column && p.Text == best.Text && p.Exact == best.Exact {
+			s.Rows = append(s.Rows, p.Row)
+		}
+	}
+	if len(s.Rows) < 2 {
+		return Several{}
+	}
+	s.Together = best.Identity != "" && best.Shown == (databases.Shown{}) && s.share(best.Identity)
+	return s
+}
+
+// share reports that all rows have the same in a column.
+func (s Several) share(column string) bool {
+	return !slices.ContainsFunc(s.Rows, func(row map[string]string) bool { return row[column] != s.Rows[0][column] })
+}
+
+// Count is how many created things rows of one other create are.
+func (p *Proof) Count(rows []map[string]string) int {
+	each := len(p.Several.Rows)
+	if each == 0 || len(rows) == 0 {
+		return len(rows)
+	}
+	if p.Several.Together && rows[0][p.Identity] == p.Row[p.Identity] { // the first create's have it, too
+		p.apart()
+	}
+	if !p.Several.Together {
+		return (len(rows) + each - 1) / each
+	}
+	names := map[string]bool{}
+	for _, row := range rows {
+		names[row[p.Identity]] = true
+	}
+	return len(names)
+}
+
+// apart says that nothing names the rows of a create together: an answer that names one of them is compared with other answers only.
+func (p *Proof) apart() {
+	p.Several.Together, p.Identity, p.Shown = false, "", databases.Shown{}
+}
+
+// asOne makes a query of the rows of an intent one that gives a row for each create.
+func asOne(f *File, columns []string, from string) string {
+	p := f.Proof
+	listed := strings.Join(columns, ", ")
+	switch each := len(p.Several.Rows); {
+	case each == 0:
+		return fmt.Sprintf("select %s %s", listed, from)
+	case p.Several.Together:
+		return fmt.Sprintf("select distinct %s %s", listed, from)
+	default:
+		return fmt.Sprintf("select %s from (select %s, row_number() over (order by %s) as doubletap_nth %s) each_create where (doubletap_nth - 1) %% %d = 0",
+			listed, listed, strings.Join(ordered(f), ", "), from, each)
+	}
+}
+
+// ordered are the columns by which the rows of a table are numbered.
+func ordered(f *File) []string {
+	columns := f.Proof.Table.Primary
+	if len(columns) == 0 {
+		columns = []string{f.Proof.Column}
+	}
+	var names []string
+	for _, c := range columns {
+		names = append(names, f.Dialect.Name(c))
+	}
+	return names
+}
+
+// doubtSeveral says how more than one row of a create is counted.
+func doubtSeveral(f *File) {
+	s := f.Proof.Several
+	if len(s.Rows) == 0 {
+		return
+	}
+	how := fmt.Sprintf("The row query takes every %d rows for one create", len(s.Rows))
+	if s.Together {
+		how = fmt.Sprintf("The row query takes those with the same %s for one create", f.Proof.Identity)
+	}
+	f.doubt("Whether a create is to make %d rows in %s: one did. %s, and the effect %s holds that there are so many.", len(s.Rows), f.Proof.Table.FullName(), how, allRows(f))
+}
+
+// allRows is the name of the effect that counts all rows of a create.
+func allRows(f *File) string { return Slug(f.Proof.Table.FullName() + " rows") }
+
+// refers reports that a number of the body has come to a column that refers to another table, in a row of the create: of another number there
+// may be no such row there.
+func (p *Proof) refers(value any) bool {
+	if p == nil {
+		return false
+	}
+	number, isNumber := value.(int64)
+	rows := append([]map[string]string{p.Row}, p.Several.Rows...)
+	return isNumber && slices.ContainsFunc(p.Table.Refers, func(r databases.Reference) bool {
+		return slices.ContainsFunc(rows, func(row map[string]string) bool { return row[r.Column] == strconv.FormatInt(number, 10) })
+	})
+}
+
+// Altered is the body that an altered request has, and the member that differs in it; ok says that one is sent.
+func Altered(f File) (body map[string]any, pointer string, ok bool) {
+	if f.settle() != nil || f.alter == nil || f.alter.unsent {
+		return nil, "", false
+	}
+	body, ok = Put(f.Draft.Body, f.alter.Pointer, f.alter.Value).(map[string]any)
+	return body, f.alter.Pointer, ok
+}
