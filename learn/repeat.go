@@ -267,6 +267,9 @@ func (i *inquiry) repeatedOnce(ctx context.Context, asking *questioner) (draftin
 	r := repeatedOf(answers, false, alters)
 	r.Rows = i.made(ctx, markers[0])
 	r.Row = i.row
+	if r.Rows > 1 {
+		r.Once = once(ctx, i, markers[0])
+	}
 	if r.Rows == 0 && alters && r.First.Done() { // another body may have replaced the first one
 		replacing := r.Altered
 		if answers, markers = asking.done(ctx, "again", repeating(i.timed, "", false)); len(answers) < 2 {
@@ -360,6 +363,23 @@ func rowsOf(ctx context.Context, i *inquiry, marker string) int {
 		}
 	}
 	return i.file.Proof.Count(rows)
+}
+
+// once is another table in which a create and its repetition have made as many rows as a create does; empty: there is none.
+func once(ctx context.Context, i *inquiry, marker string) string {
+	landings, _ := i.db.Search(ctx, i.tables, marker)
+	for _, o := range i.file.Proof.Others {
+		rows := 0
+		for _, l := range landings {
+			if l.Table.FullName() == o.Table.FullName() {
+				rows++
+			}
+		}
+		if rows == o.Rows {
+			return o.Table.FullName()
+		}
+	}
+	return ""
 }
 
 // recount counts again what refers to a created row.

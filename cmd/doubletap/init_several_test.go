@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 
@@ -130,4 +131,22 @@ func TestInitOfSeveralRows(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestInitOfALogOfRequests holds that init says which table a repetition has left as it was, where the one that is called as the path is has a
+// row for each request.
+func TestInitOfALogOfRequests(t *testing.T) {
+	t.Parallel()
+	db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)",
+		"create table calls (id integer primary key, subject text); create table letters (event text unique, subject text)")
+	address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var call struct{ Event, Subject string }
+		_ = json.NewDecoder(r.Body).Decode(&call)
+		_, _ = db.Exec("insert into calls (subject) values (?)", call.Subject)
+		_, _ = db.Exec("insert into letters values (?, ?) on conflict do nothing", call.Event+call.Subject, call.Subject)
+		says(w, http.StatusOK, "{}")
+	}))
+	database := "sqlite://" + path
+	file, _ := initiated(t, map[string]string{"DATABASE_URL": database}, exitPass, "--curl", `curl -d '{"event":"e-1","subject":"hello you"}' `+address+"/calls", "--db", database)
+	require.Contains(t, strings.ReplaceAll(readFile(t, file), "\n# ", " "), "made another row in calls, and none in letters. If calls is a log of requests, write the row query for letters")
 }

@@ -49,6 +49,7 @@ type Repeated struct {
 	Keyless      []Answer // two creates without a key; nil: not sent
 	Bursts       []Burst
 	Rows         int                // that the first create and its repetition made
+	Once         string             // another table with its marker, in which the two made no more rows than one does; empty: none
 	Row          map[string]string  // one of them; nil: not known
 	Natural      []string           // members of which each makes two creates one, as JSON pointers
 	Taken        *Answer            // to a create with a taken value of the first of them
@@ -121,6 +122,8 @@ func (f *File) Learn(r Repeated) {
 	switch {
 	case r.Rows > 1 && keyed:
 		f.doubt("Whether keys are honoured: the same request under the same key made %d rows in %s.", r.Rows, f.Proof.Table.FullName())
+	case r.Rows > 1 && r.Once != "":
+		f.doubt("Which table is the effect: the same request again made another row in %s, and none in %s. If %s is a log of requests, write the row query for %s, and say by natural_key of the contract, or key of the operation, what makes a repetition one.", f.Proof.Table.FullName(), r.Once, f.Proof.Table.FullName(), r.Once)
 	case r.Rows > 1:
 	case !keyed && l.natural == nil:
 		f.doubt("What makes a repetition one: the same request again made no second row in %s; say by natural_key which members it goes by.", f.Proof.Table.FullName())
