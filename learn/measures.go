@@ -31,9 +31,9 @@ func measures(ctx context.Context, i *inquiry) {
 		if !varies {
 			return
 		}
-		p.Several.Measures = append(p.Several.Measures, pointer)
+		p.Unfit = append(p.Unfit, pointer)
 		if _, _, other := drafting.Altered(i.file); (!other || n == mostMeasures-1) && len(p.Several.Rows) == 0 {
-			p.Several.Measures = nil
+			p.Unfit = p.Unfit[:len(p.Unfit)-1]
 			doubtVarying(i, pointer, others)
 			return
 		}
@@ -43,9 +43,7 @@ func measures(ctx context.Context, i *inquiry) {
 // madeWith sends a create of its own with another body. It reports how many rows each child table has for it, and how many of its table hold
 // its marker.
 func madeWith(ctx context.Context, i *inquiry, body map[string]any) (children []int, rows int, ok bool) {
-	with := i.file
-	with.Draft.Body, with.Draft.Others = body, nil // it is altered already
-	asking, err := i.questionerFor(with)
+	asking, err := i.questionerWith(body)
 	if err != nil {
 		return nil, 0, false
 	}

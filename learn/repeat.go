@@ -81,6 +81,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if !keyed && len(r.Natural) > 0 {
 		tryWords(ctx, i)
 	}
+	if err := fit(ctx, i, &r); err != nil {
+		return err
+	}
 	if keyed && r.Rows == 1 && r.Altered != nil && r.Altered.Refused() {
 		if err := leavesOut(ctx, i); err != nil {
 			return err
@@ -103,6 +106,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 			gone := !there && answers[0].Done() && answers[2].Done() // the other body has a marker of its own
 			if gone || i.file.Proof.ByReference && changed(ctx, i, markers[0]) && !adds(ctx, i, asking) {
 				r.Replacing = &answers[2]
+			}
+			if err := fit(ctx, i, &r); err != nil {
+				return err
 			}
 		}
 	}
@@ -156,6 +162,13 @@ func (i *inquiry) questionerFor(file drafting.File) (*questioner, error) {
 		return nil, err
 	}
 	return i.questionerOf(text)
+}
+
+// questionerWith asks with another body, to which nothing is altered.
+func (i *inquiry) questionerWith(body map[string]any) (*questioner, error) {
+	with := i.file
+	with.Draft.Body, with.Draft.Others = body, nil
+	return i.questionerFor(with)
 }
 
 // questionerOf asks with the text of a target file. No row is asked for through it, so that

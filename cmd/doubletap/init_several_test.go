@@ -150,3 +150,55 @@ func TestInitOfALogOfRequests(t *testing.T) {
 	file, _ := initiated(t, map[string]string{"DATABASE_URL": database}, exitPass, "--curl", `curl -d '{"event":"e-1","subject":"hello you"}' `+address+"/calls", "--db", database)
 	require.Contains(t, strings.ReplaceAll(readFile(t, file), "\n# ", " "), "made another row in calls, and none in letters. If calls is a log of requests, write the row query for letters")
 }
+
+// TestInitAltersWhatMayBeAnother holds that another body that is refused for what it says, and not for its being another one, shows nothing: then
+// another member is altered, if there is one.
+func TestInitAltersWhatMayBeAnother(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		body          string
+		learns, lacks string
+	}{
+		"another member": {`{"note":"for ada","level":3,"weight":1.5}`, "alter: {weight: 2.5}", "on_mismatch: reject"},
+		"no other":       {`{"note":"for ada","level":3}`, "What another body could be", "on_mismatch: reject"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table things (key text unique, note text, level integer, weight real)")
+			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var thing struct {
+					Note   string
+					Level  int
+					Weight float64
+				}
+				_ = json.NewDecoder(r.Body).Decode(&thing)
+				if thing.Level > 3 {
+					says(w, http.StatusUnprocessableEntity, `{"code":"invalid"}`)
+					return
+				}
+				_, _ = db.Exec("insert into things values (?, ?, ?, ?) on conflict do nothing", r.Header.Get("Idempotency-Key"), thing.Note, thing.Level, thing.Weight)
+				says(w, http.StatusCreated, "{}")
+			}))
+			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+			file, _ := initiated(t, env, exitPass, "--curl", "curl -H 'Idempotency-Key: k' -d '"+c.body+"' "+address+"/things", "--db", env["DATABASE_URL"])
+			require.Contains(t, readFile(t, file), c.learns)
+			require.NotContains(t, readFile(t, file), c.lacks)
+		})
+	}
+}
+
+// TestInitWithoutADatabasePromisesLittle holds that a repetition that is answered 200 after a 201 is no broken promise where nothing was seen.
+func TestInitWithoutADatabasePromisesLittle(t *testing.T) {
+	t.Parallel()
+	var known sync.Map
+	address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status := http.StatusCreated
+		if _, again := known.LoadOrStore(r.Header.Get("Idempotency-Key"), true); again {
+			status = http.StatusOK
+		}
+		says(w, status, `{"received":true}`)
+	}))
+	file, _ := initiated(t, nil, exitPass, "--curl", `curl -H 'Idempotency-Key: k' -d '{"note":"hello you"}' `+address+"/things")
+	requireRepeated(t, nil, file, exitInconclusive, "")
+	require.Contains(t, readFile(t, file), "rows.http")
+}

@@ -156,7 +156,7 @@ func (f *File) chooseAlter() *alteration {
 	worth := 0
 	for _, o := range append(slices.Clone(f.Draft.Others), otherTexts(f)...) {
 		value, there := lookUp(f.Draft.Body, o.Pointer)
-		if !there || f.Draft.Templates[o.Pointer] != "" || namesAnother.MatchString(o.Pointer) || f.Proof != nil && slices.Contains(f.Proof.Several.Measures, o.Pointer) {
+		if !there || f.Draft.Templates[o.Pointer] != "" || namesAnother.MatchString(o.Pointer) || f.Proof != nil && slices.Contains(f.Proof.Unfit, o.Pointer) {
 			continue
 		}
 		a := alteration{Other: o, column: f.Proof.stored(o.Pointer, value)}

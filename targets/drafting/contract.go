@@ -39,6 +39,9 @@ func (f *File) doubtContract() {
 	if f.learnt.from {
 		return
 	}
+	if len(d.Statuses) == 0 && d.Identity == "" {
+		f.doubt("Whether a repetition gets the same JSON: runs say so where it does not. If answers hold the time, or something else that changes, say identity: /id of the operation, or where else they name the thing, and replay: {body: identity} in the contract.")
+	}
 	f.doubt("What is promised: no create was repeated, so what another body under the same key is answered, a request that meets a running one, or one without a key, is left open (contract.fingerprint, in_progress, missing_key).")
 }
 
@@ -53,6 +56,9 @@ func (f *File) contract() {
 		f.line("  preset: dedup-only # one effect per intent, and no promise about the answers")
 	case f.learnt.from:
 		f.learnt.promises(f)
+	case len(d.Statuses) == 0 && !f.redirects():
+		f.line("  level: idempotent # one effect, and a repetition is acknowledged; nothing else is promised")
+		f.line("  replay: %s # no create was repeated: this is what most APIs do", unseenReplay(d))
 	default:
 		f.line("  level: idempotent # one effect, and a repetition gets the first answer again; nothing else is promised")
 		if again := documentedReplay(f.Draft); len(again) > 0 {
@@ -63,6 +69,15 @@ func (f *File) contract() {
 		f.line("  errors: {declined: {%s}} # some creates were refused where others like them were done", signed(d))
 	}
 	f.ack()
+}
+
+// unseenReplay is what is taken for the replay where neither a document nor an answer says it: 200 says that the thing was there as well as 201
+// does, and what else the answer holds, such as the time, is left open where it is known what names the thing.
+func unseenReplay(d Draft) string {
+	if d.Identity != "" {
+		return "{status: {201: [200]}, body: identity}"
+	}
+	return "{status: {201: [200]}}"
 }
 
 // documentedReplay are the statuses by which a source tells a create that found what it would make from one that made it.

@@ -60,6 +60,7 @@ type Proof struct {
 	Told     any               // the answer, JSON
 	Row      map[string]string
 	Several  Several
+	Unfit    []string // members of the body that are not altered: they say how many rows a create makes, or another value is refused for itself
 	Others   []Beside
 	Books    []Book
 

@@ -14,7 +14,6 @@ import (
 type Several struct {
 	Rows     []map[string]string // nil: a create makes one
 	Together bool                // they share what the answer names them by, and no other create's have it
-	Measures []string            // members of the body that say how many rows a create makes, here or in a table that refers to it
 }
 
 // several gathers the rows of a create that hold what the best place does.
