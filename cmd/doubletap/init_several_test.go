@@ -177,12 +177,13 @@ func TestInitAltersWhatMayBeAnother(t *testing.T) {
 					return
 				}
 				_, _ = db.Exec("insert into things values (?, ?, ?, ?) on conflict do nothing", r.Header.Get("Idempotency-Key"), thing.Note, thing.Level, thing.Weight)
-				says(w, http.StatusCreated, "{}")
+				says(w, http.StatusCreated, fmt.Sprintf(`{"key":%q}`, r.Header.Get("Idempotency-Key")))
 			}))
 			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
 			file, _ := initiated(t, env, exitPass, "--curl", "curl -H 'Idempotency-Key: k' -d '"+c.body+"' "+address+"/things", "--db", env["DATABASE_URL"])
 			require.Contains(t, readFile(t, file), c.learns)
 			require.NotContains(t, readFile(t, file), c.lacks)
+			require.NotContains(t, readFile(t, file), "not by the first one's answer")
 		})
 	}
 }
