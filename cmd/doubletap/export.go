@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -162,6 +163,6 @@ func readForExport(ctx context.Context, dir string, o targetFlags, s streams) (e
 		return export.Finding{}, err
 	}
 	flags := sessionFlags{targetFlags: targetFlags{target: c.SUT.Target, operation: c.SUT.Operation}, instances: c.SUT.Instances}
-	words := strings.Join(append([]string{flags.targetWords()}, flags.operationFlag()...), " ")
+	words := strings.Join(slices.Concat([]string{flags.targetWords()}, o.placeFlags(), flags.operationFlag()), " ")
 	return export.Finding{Finding: f, Scenario: small, SUT: c.SUT, Flags: words, Shrunk: minimal, Seen: seen}, nil
 }

@@ -59,13 +59,21 @@ func databaseURLs() map[string]string {
 	return map[string]string{"sqlite": "", "postgres": os.Getenv(postgresVariable), "mariadb": os.Getenv(mariadbVariable)}
 }
 
+// onDatabase are the flags that name such a database.
+func onDatabase(database string) []string {
+	if database == "" {
+		return nil
+	}
+	return []string{"--database", database}
+}
+
 func TestAScriptShowsADuplicateWithCurlAlone(t *testing.T) {
 	t.Parallel()
 	finding := found(t, "check-then-insert", "burst-same-key")
 	for store, database := range databaseURLs() {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
-			file := exported(t, finding, "curl", nil, "--database", database)
+			file := exported(t, finding, "curl", nil, onDatabase(database)...)
 			_, broken := servingOn(t, "check-then-insert", database)
 			code, out := script(t, file, broken)
 			require.Equal(t, 1, code, "%s", out)
@@ -203,7 +211,7 @@ func TestAScriptSeesInASumWhatWasAddedTwice(t *testing.T) {
 	for store, database := range databaseURLs() {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
-			file := exported(t, finding, "curl", nil, "--database", database)
+			file := exported(t, finding, "curl", nil, onDatabase(database)...)
 			_, broken := servingOn(t, "adds-again", database)
 			code, out := script(t, file, broken)
 			require.Equal(t, 1, code, "%s", out)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -29,24 +30,32 @@ const storeUsage = "Redis server of a built-in target that takes one: redis://HO
 // forceUsage is the line of --force in the help.
 const forceUsage = "replace a file of --output that doubletap did not make, or a symbolic link"
 
-// targetFlag is the value of --target. An unset shell variable gives --target "". That is rejected: the default
-// target would pass.
-type targetFlag string
+// placeFlag is the value of a flag that says what is tested, or where. An unset shell variable gives --target "", as the commands
+// of reports do that leave a password to the environment. That is rejected: something else would be tested, and pass.
+type placeFlag struct {
+	place    *string
+	expected string
+}
 
-// Set takes what names a target, and rejects an empty text.
-func (f *targetFlag) Set(text string) error {
+// Set takes a place, and rejects an empty text.
+func (f placeFlag) Set(text string) error {
 	if text == "" {
-		return errors.New("expected a target file, or " + sut.BuiltinPrefix + "NAME")
+		return fmt.Errorf("expected %s; is its variable set?", f.expected)
 	}
-	*f = targetFlag(text)
+	*f.place = text
 	return nil
 }
 
-// String is the target as it was named.
-func (f *targetFlag) String() string { return string(*f) }
+// String is the place as it was named.
+func (f placeFlag) String() string {
+	if f.place == nil { // of the zero value, which pflag asks for the default
+		return ""
+	}
+	return *f.place
+}
 
 // Type names the kind of value in the help.
-func (f *targetFlag) Type() string { return "string" }
+func (f placeFlag) Type() string { return "string" }
 
 // runsFlag is for commands that only read runs.
 func runsFlag(cmd *cobra.Command, runs *string) {
@@ -68,10 +77,10 @@ func (t *targetFlags) add(cmd *cobra.Command) {
 // where adds what says which target it is, and where.
 func (t *targetFlags) where(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var((*targetFlag)(&t.target), "target", "target file, builtin:NAME, or served:NAME for a process that can be killed (default: "+usualTarget+" of this folder)")
+	f.Var(placeFlag{&t.target, "a target file, or " + sut.BuiltinPrefix + "NAME"}, "target", "target file, builtin:NAME, or served:NAME for a process that can be killed (default: "+usualTarget+" of this folder)")
 	_ = cmd.RegisterFlagCompletionFunc("target", completeTargets) // it fails only for a flag that is not there
-	f.StringVar(&t.database, "database", "", "database of a built-in target: a postgres or mariadb URL (default $"+sut.DatabaseVariable+", else a SQLite file); of a served one also sqlite, postgres or mariadb, for a private one")
-	f.StringVar(&t.store, "store", "", storeUsage)
+	f.Var(placeFlag{&t.database, "a URL"}, "database", "database of a built-in target: a postgres or mariadb URL (default $"+sut.DatabaseVariable+", else a SQLite file); of a served one also sqlite, postgres or mariadb, for a private one")
+	f.Var(placeFlag{&t.store, "a URL"}, "store", storeUsage)
 }
 
 // find takes the target file of this folder, if no target was named.

@@ -162,12 +162,12 @@ func (t targetFlags) operationFlag() []string {
 
 // placeFlags name the database and the store of a built-in target.
 func (t targetFlags) placeFlags() []string {
-	return append(placeFlag("--database", t.database, sut.DatabaseVariable), placeFlag("--store", t.store, sut.StoreVariable)...)
+	return append(placeWords("--database", t.database, sut.DatabaseVariable), placeWords("--store", t.store, sut.StoreVariable)...)
 }
 
-// placeFlag gives a flag an address. A password is left to the environment, which is asked anyway where
+// placeWords give a flag an address. A password is left to the environment, which is asked anyway where
 // there is no flag.
-func placeFlag(flag, address, variable string) []string {
+func placeWords(flag, address, variable string) []string {
 	u, err := url.Parse(address)
 	switch {
 	case address == "":
