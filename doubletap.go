@@ -68,7 +68,6 @@ import (
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/leftovers"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
-	"github.com/doubletap-harness/doubletap/internal/shell"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
@@ -256,7 +255,7 @@ func (c Config) commands(dir string, _ uint64) rundir.Commands {
 		return rundir.Commands{Again: c.Again}
 	}
 	about := func(command string) string {
-		return "doubletap " + command + " " + shell.Quote(dir) + "/" + rundir.FindingsName + "/{}"
+		return "doubletap " + command + " " + rundir.AboutFinding(dir)
 	}
 	return rundir.Commands{Again: c.Again, Replay: about("replay"), Shrink: about("shrink"), Export: about("export")}
 }

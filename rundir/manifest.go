@@ -147,9 +147,24 @@ func (d Dir) ReportOn(m Manifest, results []checker.Result) *checker.Report {
 	}
 	return &checker.Report{
 		Version: 1, Run: m.Run, Tool: m.Tool, Target: m.Subject, Seed: m.Seed, Started: stamp(m.Started),
-		Dir: d.Path, BaseURL: m.BaseURL, Replay: own(m.Replay), Shrink: own(m.Shrink), Export: own(m.Export), Again: own(m.Again), OwnWord: m.OwnWord,
+		Dir: d.Path, BaseURL: m.BaseURL, Replay: own(d.here(m.Replay)), Shrink: own(d.here(m.Shrink)), Export: own(d.here(m.Export)), Again: own(m.Again), OwnWord: m.OwnWord,
 		Operation: m.Operation, NotPlayed: m.NotPlayed, Together: m.Together, Results: results, Verdict: verdict, Hunt: m.Hunt, NoRows: m.NoRows,
 	}
+}
+
+// AboutFinding names a finding of a run in a command; {} stands for its number.
+func AboutFinding(run string) string { return shell.Operand(run) + "/" + FindingsName + "/{}" }
+
+// about matches a command about a finding, up to what names it and from there on.
+var about = regexp.MustCompile(`^(.+? (?:replay|shrink|export) ).+/` + FindingsName + `/\{\}( .*)?$`)
+
+// here is a command about a finding of this directory, whatever directory it was written for: that of the run may have been
+// moved since, or was a shard's.
+func (d Dir) here(command string) string {
+	if parts := about.FindStringSubmatch(command); parts != nil {
+		return parts[1] + AboutFinding(d.Path) + parts[2]
+	}
+	return command
 }
 
 // ours matches a command of doubletap, wherever the program was.

@@ -323,9 +323,8 @@ func (m *Merged) commands(into Dir) Commands {
 		return m.whole.Commands
 	}
 	first := m.shards[0]
-	there := func(command string) string { return strings.ReplaceAll(command, first.Path+"/", into.Path+"/") }
 	again := strings.Replace(first.Again, " --shard "+first.Shard, "", 1)
-	return Commands{Again: again, Replay: there(first.Replay), Shrink: there(first.Shrink), Export: there(first.Export)}
+	return Commands{Again: again, Replay: into.here(first.Replay), Shrink: into.here(first.Shrink), Export: into.here(first.Export)}
 }
 
 // numbers lists numbers.

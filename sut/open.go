@@ -181,7 +181,7 @@ func (s *System) choose(files []scenarios.File) error {
 		}
 	}
 	operation = cmp.Or(operation, names[0])
-	if err := s.has(operation, asker); err != nil {
+	if err := named(s, operation, asker); err != nil {
 		return err
 	}
 	op := s.Target.Operations[operation]
@@ -213,16 +213,16 @@ func (s *System) choose(files []scenarios.File) error {
 func (s *System) Asked() (string, error) {
 	switch names := s.Target.OperationNames(); {
 	case s.options.Operation != "":
-		return s.options.Operation, s.has(s.options.Operation, "--operation")
+		return s.options.Operation, named(s, s.options.Operation, "--operation")
 	case s.options.Resent == "" || len(names) == 1 && names[0] != s.options.Resent:
 		return "", nil
 	default:
-		return s.options.Resent, s.has(s.options.Resent, "the finding")
+		return s.options.Resent, named(s, s.options.Resent, "the finding")
 	}
 }
 
-// has is an error where there is no such operation that was asked for.
-func (s *System) has(operation, asker string) error {
+// named is an error where a target has no operation of a name that was asked for.
+func named(s *System, operation, asker string) error {
 	if names := s.Target.OperationNames(); !slices.Contains(names, operation) {
 		return runerror.Configf("%s asks for the operation %q, and %s has %s", asker, operation, s.Name, strings.Join(names, ", "))
 	}

@@ -41,7 +41,7 @@ type rerun struct {
 // commands are what a report of a run tells its reader to type.
 func (r rerun) commands(dir string) rundir.Commands {
 	about := func(command string) string {
-		words := []string{program(), command, shell.Quote(dir) + "/" + rundir.FindingsName + "/{}"}
+		words := []string{program(), command, rundir.AboutFinding(dir)}
 		return strings.Join(append(words, r.placeFlags()...), " ")
 	}
 	return rundir.Commands{Again: r.String(), Replay: about("replay"), Shrink: about("shrink"), Export: about("export")}
@@ -51,7 +51,7 @@ func (r rerun) commands(dir string) rundir.Commands {
 func (r rerun) String() string {
 	words := []string{program()}
 	if r.finding != "" {
-		words = append(words, "replay", shell.Quote(r.finding))
+		words = append(words, "replay", shell.Operand(r.finding))
 		if r.target != "" { // not that of the finding
 			words = append(words, r.targetWords())
 		}
@@ -64,7 +64,7 @@ func (r rerun) String() string {
 		words = append(words, "run")
 	}
 	for _, arg := range r.args {
-		words = append(words, shell.Quote(arg))
+		words = append(words, shell.Operand(arg))
 	}
 	words = append(append(words, r.targetWords()), r.flags()...)
 	for _, name := range r.skip {
@@ -90,7 +90,7 @@ func (r rerun) String() string {
 func (o sessionFlags) plain(scenarios ...string) string {
 	words := []string{program(), "run"}
 	for _, name := range scenarios {
-		words = append(words, shell.Quote(name))
+		words = append(words, shell.Operand(name))
 	}
 	words = append(words, o.targetWords())
 	return strings.Join(append(words, rerun{sessionFlags: o}.flags()...), " ")

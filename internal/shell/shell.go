@@ -38,6 +38,14 @@ func Quote(text string) string {
 	return b.String() + "'"
 }
 
+// Operand quotes a path for a command that takes flags: one that begins with a dash would be taken for some.
+func Operand(path string) string {
+	if strings.HasPrefix(path, "-") {
+		path = "./" + path
+	}
+	return Quote(path)
+}
+
 // Part is a piece of a word: a text, or the variable whose value stands there.
 type Part struct {
 	Text string
