@@ -215,6 +215,8 @@ func headline(r checker.Report, worst string) string {
 	}
 	broken := brokenIntents(r)
 	switch known := broken[checker.Known]; {
+	case r.Verdict == checker.Inconclusive && known+broken[checker.Inconclusive] > 0:
+		return "Nothing new broke, but too little was exercised for a pass."
 	case r.Verdict == checker.Pass && known > 0:
 		return "Only known bugs were seen, in " + english.Plural(known, "intent") + "."
 	case r.Verdict == checker.Pass:
@@ -246,7 +248,11 @@ func sentence(r checker.Report, worst string) string {
 	}
 	say(checker.Fail, fmt.Sprintf("failed: %s with a broken promise%s", english.Plural(broken[checker.Fail], "intent"), worst))
 	say(checker.Broken, "could not be judged: doubletap or its environment failed")
-	say(checker.Inconclusive, "showed no broken promise, but too little was exercised for a pass")
+	unbroken := "showed no broken promise"
+	if n := broken[checker.Inconclusive]; n > 0 {
+		unbroken = fmt.Sprintf("showed no new broken promise (a known one in %s)", english.Plural(n, "intent"))
+	}
+	say(checker.Inconclusive, unbroken+", but too little was exercised for a pass")
 	say(checker.Mended, "did not show a known bug: remove it from the register")
 	say(checker.Known, fmt.Sprintf("failed as expected: %s with a known broken promise", english.Plural(broken[checker.Known], "intent")))
 	say(checker.NotApplicable, "did not apply to this target")

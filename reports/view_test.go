@@ -108,3 +108,22 @@ func TestAPassSaysOfWhatItSaysNothing(t *testing.T) {
 	r.Verdict = checker.Fail
 	require.NotContains(t, readable(t, people()["txt"], r), "says nothing of")
 }
+
+// A known bug that showed, where something was not exercised, makes no scenario one without a broken promise.
+func TestAnInconclusiveScenarioDoesNotHideAKnownBug(t *testing.T) {
+	t.Parallel()
+	r := oneDuplicate()
+	for i := range r.Results {
+		if r.Results[i].Verdict == checker.Fail {
+			r.Results[i].Verdict = checker.Inconclusive
+			r.Results[i].Findings[0].Known = "https://tracker.example.com/7"
+		}
+	}
+	r.Verdict = checker.Inconclusive
+	for name, f := range people() {
+		got := readable(t, f, r)
+		require.Contains(t, got, "showed no new broken promise (a known one in 1 intent), but too little was exercised for a pass", name)
+		require.NotContains(t, got, "showed no broken promise", name)
+		require.NotContains(t, got, "Nothing broke", name)
+	}
+}
