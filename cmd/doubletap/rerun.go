@@ -52,8 +52,11 @@ func (r rerun) String() string {
 	words := []string{program()}
 	if r.finding != "" {
 		words = append(words, "replay", shell.Operand(r.finding))
-		if r.target != "" { // not that of the finding
+		switch { // what is left out is that of the finding
+		case r.target != "":
 			words = append(words, r.targetWords())
+		case r.instances > 0:
+			words = append(words, r.instancesWords())
 		}
 		words = append(append(words, r.tries...), r.flags()...)
 		return strings.Join(append(words, r.gate.again()...), " ")
@@ -99,10 +102,7 @@ func (o sessionFlags) plain(scenarios ...string) string {
 // flags are those that run and replay share, but for the target. A flag that has its default is
 // left out, so that the command stays short enough to be read.
 func (r rerun) flags() []string {
-	words := r.placeFlags()
-	if r.finding == "" {
-		words = append(words, r.operationFlag()...)
-	}
+	words := append(r.placeFlags(), r.operationFlag()...)
 	if r.toxiproxy != "" {
 		words = append(words, "--toxiproxy", shell.Quote(sut.WithoutPassword(r.toxiproxy)))
 	}
@@ -146,11 +146,15 @@ func (r rerun) huntFlags() (words []string) {
 
 // targetWords name the target, and how many instances of it, if that was asked for.
 func (o sessionFlags) targetWords() string {
+	words := "--target " + shell.Quote(o.target)
 	if o.instances > 0 {
-		return fmt.Sprintf("--target %s --instances %d", shell.Quote(o.target), o.instances)
+		words += " " + o.instancesWords()
 	}
-	return "--target " + shell.Quote(o.target)
+	return words
 }
+
+// instancesWords say how many instances of the target there are.
+func (o sessionFlags) instancesWords() string { return fmt.Sprintf("--instances %d", o.instances) }
 
 // operationFlag names the operation, if one was asked for.
 func (t targetFlags) operationFlag() []string {
