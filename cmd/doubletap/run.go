@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -233,7 +234,8 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 		_, err = play(ctx, asked[0], o)
 	} else {
 		err = o.playEach(ctx, asked, play, s)
-		every = o.operation == everyOperation && !o.failed && len(played) == len(asked) && ctx.Err() == nil
+		all := slices.DeleteFunc(slices.Clone(asked), func(t turn) bool { return !t.played() })
+		every = o.operation == everyOperation && !o.failed && len(played) == len(all) && ctx.Err() == nil
 	}
 	if every {
 		err = o.settleEvery(fixedEverywhere(registered(register, asked), played), err, s)

@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
 )
@@ -27,12 +30,21 @@ func (o runFlags) inTurn(ctx context.Context, all turn, s streams) ([]turn, erro
 	if slices.Contains(names, everyOperation) {
 		return []turn{all}, system.Close()
 	}
+	for _, f := range all.files {
+		if wanted := f.Scenario.Operation; wanted != "" && !slices.Contains(names, wanted) {
+			err := runerror.Configf("%s asks for the operation %q, and %s has %s", f.Path, wanted, system.Name, strings.Join(names, ", "))
+			return nil, errors.Join(err, system.Close())
+		}
+	}
 	var each []turn
 	for _, name := range names {
 		each = append(each, turn{operation: name, args: all.args, files: ofOperation(all.files, name)})
 	}
 	return each, system.Close()
 }
+
+// played reports whether there is something to play: no scenario at all would be the whole library.
+func (t turn) played() bool { return len(t.files) > 0 }
 
 // ofOperation leaves out the scenarios that are for another operation.
 func ofOperation(files []scenarios.File, operation string) []scenarios.File {
@@ -50,6 +62,10 @@ func (o runFlags) playEach(ctx context.Context, each []turn, play func(context.C
 	for _, t := range each {
 		if ctx.Err() != nil {
 			lines = append(lines, t.operation+": not played")
+			continue
+		}
+		if !t.played() {
+			lines = append(lines, t.operation+": no scenario is for it")
 			continue
 		}
 		one := o

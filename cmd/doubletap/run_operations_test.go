@@ -11,6 +11,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 func TestASignalIsWorseThanAnyVerdictOfAnOperation(t *testing.T) {
@@ -100,6 +101,30 @@ func TestAnInterruptedCommandNamesTheOperationsThatWereNotPlayed(t *testing.T) {
 		interrupt()
 		return &checker.Report{Verdict: checker.Pass}, nil
 	}
-	require.NoError(t, runFlags{}.playEach(ctx, []turn{{operation: "create_order"}, {operation: "create_quote"}}, play, streams{out: &out, err: &out}))
+	files := []scenarios.File{{}}
+	require.NoError(t, runFlags{}.playEach(ctx, []turn{{operation: "create_order", files: files}, {operation: "create_quote", files: files}}, play, streams{out: &out, err: &out}))
 	require.Equal(t, "\nOperations\n  create_order: pass\n  create_quote: not played\n", out.String())
+}
+
+// An operation that no scenario is for is not played: without scenarios it would be the whole library.
+func TestAnOperationThatNoScenarioIsForIsNotPlayed(t *testing.T) {
+	t.Parallel()
+	file := func(operation, known string) string {
+		return writeFile(t, "own.yaml", "name: own\nsummary: Two at once.\noperation: "+operation+"\nintents: 2\nsteps: [send: {}, send: {}]\nexercised: [replayed]\n"+known)
+	}
+	run := func(target, file string) outcome {
+		return callWith(t.Context(), nil, "run", "--target", target, "--operation", "all", "--seed", "7", "--reports", t.TempDir(), file)
+	}
+	own := file("create_quote", "")
+	got := run("builtin:unique-key", own)
+	require.Equal(t, exitPass, got.code, "%s", got)
+	require.Contains(t, got.out, "\nOperations\n  create_order: no scenario is for it\n  create_quote: pass\n")
+	require.Equal(t, 1, strings.Count(got.out, "again "), "one was played")
+
+	got = run("builtin:unique-key", file("create_quote", "known:\n  - {expect: duplicate, link: \"https://issues.example.com/1\"}\n"))
+	require.Equal(t, exitFixed, got.code, "%s", got)
+
+	got = run("builtin:unique-key", file("create_nothing", ""))
+	require.Equal(t, exitConfig, got.code, "%s", got)
+	require.Contains(t, got.err, `asks for the operation "create_nothing", and builtin:unique-key has create_order, create_quote`)
 }
