@@ -83,15 +83,15 @@ func TestEffectsThatAJobBringsAreOwed(t *testing.T) {
 	}
 	for n, want := range [][]string{{"dti1"}, nil, nil} {
 		h := alone(story(acknowledged(201, "o1")).rows(1).with("lines", float64(n)))
-		require.Equal(t, want, terms(lines).OwedEffects(h, *h.T2), "%d lines", n)
+		require.Equal(t, want, checker.OwedEffects(terms(lines), h, *h.T2), "%d lines", n)
 		h = alone(story(declined()).rows(1).with("lines", float64(n)))
-		require.Empty(t, terms(lines, declines).OwedEffects(h, *h.T2), "what was declined may have none")
+		require.Empty(t, checker.OwedEffects(terms(lines, declines), h, *h.T2), "what was declined may have none")
 	}
 	for now, want := range map[float64][]string{7: {"stock"}, 6: nil, 5: nil} {
 		h := alone(story(acknowledged(201, "o1")).rows(1))
 		h.Before.Effects = map[string]map[string]float64{"stock": {"": 7}}
 		h.T2.Effects = map[string]map[string]float64{"stock": {"": now}}
-		require.Equal(t, want, terms(stock).OwedEffects(h, *h.T2), "from 7 to %g", now)
+		require.Equal(t, want, checker.OwedEffects(terms(stock), h, *h.T2), "from 7 to %g", now)
 	}
 }
 

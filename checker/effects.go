@@ -115,7 +115,7 @@ type total struct {
 // OwedEffects returns the markers of whose rows a snapshot holds fewer child rows, or less of a value, than belong to them, and
 // the names of the totals that have changed by less than all rows together say. A job may bring the rest behind the answer. Before
 // the final retry that is no reason to wait: what a retry brings is no more than late.
-func (t Terms) OwedEffects(h *history.History, s history.Snapshot) []string {
+func OwedEffects(t Terms, h *history.History, s history.Snapshot) []string {
 	var owed []string
 	added, totals := additionsOf(t, h), map[string]float64{}
 	for _, mg := range t.markerGroups(h) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
@@ -222,7 +223,7 @@ func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
 		h.Messages, s.At = r.rows.messages(), r.now()
 		owed := terms.Owed(h, s)
 		if len(owed) == 0 && (r.pilot || name == history.T2Name) {
-			owed = terms.OwedEffects(h, s)
+			owed = checker.OwedEffects(terms, h, s)
 		}
 		return owed
 	}
