@@ -86,6 +86,14 @@ func stores() []store {
 	return []store{{"sqlite", ""}, {"postgres", os.Getenv(postgresVariable)}, {"mariadb", os.Getenv(mariadbVariable)}}
 }
 
+// flag names the database, unless it is the SQLite file that is taken without.
+func (s store) flag() []string {
+	if s.url == "" {
+		return nil
+	}
+	return []string{"--database", s.url}
+}
+
 // judgeDesign runs scenarios, or the whole library if there are none, against a design.
 //
 // Where only a part is tried, a busy machine may leave something unexercised, and a broken design has three seeds to be caught
@@ -128,10 +136,7 @@ func runDesign(t *testing.T, d orders.Design, on store, seed int, names []string
 	if d.Instances > 1 || killed {
 		prefix = sut.ServedPrefix
 	}
-	args := []string{"run", "--target", prefix + d.Name, "--seed", fmt.Sprint(seed), "--reports", got.dir}
-	if on.url != "" {
-		args = append(args, "--database", on.url)
-	}
+	args := append([]string{"run", "--target", prefix + d.Name, "--seed", fmt.Sprint(seed), "--reports", got.dir}, on.flag()...)
 	command := exec.CommandContext(t.Context(), usual(t), patient(append(args, names...))...)
 	printed, _ := command.CombinedOutput() // its exit code tells
 	require.NotNil(t, command.ProcessState)

@@ -26,7 +26,7 @@ func TestPlainCreatesThatMakeTwoRowsOrNone(t *testing.T) {
 			t.Run(design+" on "+on.name, func(t *testing.T) {
 				t.Parallel()
 				x := trial{reports: t.TempDir()}
-				got := callWith(t.Context(), nil, "run", "--target", sut.BuiltinPrefix+design, "--database", on.url, "--seed", "1", "--reports", x.reports, "sequential-replay", "plain-create")
+				got := callWith(t.Context(), nil, append([]string{"run", "--target", sut.BuiltinPrefix + design, "--seed", "1", "--reports", x.reports, "sequential-replay", "plain-create"}, on.flag()...)...)
 				require.Equal(t, exitFinding, got.code, "%s", got)
 				require.Len(t, regexp.MustCompile(`(?m)^. sequential-replay `).FindAllString(got.out, -1), 1, "one line each: %s", got)
 				x.checked(t, got)

@@ -43,8 +43,8 @@ func TestWritersAreHeldBackAndOffsetsMove(t *testing.T) {
 			t.Run(design+" on "+on.name, func(t *testing.T) {
 				t.Parallel()
 				x := trial{reports: t.TempDir()}
-				got := callWith(t.Context(), nil, "run", "--target", sut.BuiltinPrefix+design, "--database", on.url, "--seed", "3", "--reports", x.reports,
-					writeFile(t, "gate.yaml", gateScenario), writeFile(t, "moving.yaml", sweepScenario))
+				got := callWith(t.Context(), nil, append([]string{"run", "--target", sut.BuiltinPrefix + design, "--seed", "3", "--reports", x.reports,
+					writeFile(t, "gate.yaml", gateScenario), writeFile(t, "moving.yaml", sweepScenario)}, on.flag()...)...)
 				require.Equal(t, code, got.code, "%s", got)
 				x.checked(t, got)
 				report := onlyReport(t, x.reports)
