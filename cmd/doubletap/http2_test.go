@@ -91,7 +91,7 @@ func TestAnAPIThatDoesNotSpeakHTTP2(t *testing.T) {
 }
 
 // lossy are scenarios in which requests, or their answers, are lost or left.
-var lossy = []string{"withheld-answer", "cut-reset", "hang-up", "lost-request", "double-click"}
+var lossy = []string{"withheld-answer", "cut-reset", "hang-up", "lost-request"}
 
 func TestAnswersThatAreLostOverHTTP2(t *testing.T) {
 	t.Parallel()
