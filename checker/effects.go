@@ -116,6 +116,12 @@ type total struct {
 // the names of the totals that have changed by less than all rows together say. A job may bring the rest behind the answer. Before
 // the final retry that is no reason to wait: what a retry brings is no more than late.
 func OwedEffects(t Terms, h *history.History, s history.Snapshot) []string {
+	counted := func(o contract.Operation) bool {
+		return slices.ContainsFunc(o.Effects, func(fx contract.Effect) bool { return fx.Seen == "" })
+	}
+	if !slices.ContainsFunc(t.operations(), counted) { // most targets have none, and each look asks
+		return nil
+	}
 	var owed []string
 	added, totals := additionsOf(t, h), map[string]float64{}
 	for _, mg := range t.markerGroups(h) {
@@ -127,7 +133,7 @@ func OwedEffects(t Terms, h *history.History, s history.Snapshot) []string {
 			for _, marker := range markersOf(tr.intent) {
 				rows := float64(len(added[marker].apart(s.Rows[marker])))
 				switch {
-				case fx.Seen != "":
+				case fx.Seen != "", fx.Delta != nil && h.Before == nil:
 				case fx.Delta != nil:
 					totals[fx.Name] += *fx.Delta * rows
 				default:
@@ -140,9 +146,6 @@ func OwedEffects(t Terms, h *history.History, s history.Snapshot) []string {
 		}
 	}
 	for name, want := range totals {
-		if h.Before == nil {
-			break
-		}
 		if change := s.Effects[name][""] - h.Before.Effects[name][""]; short(change, want) && !near(change, want) {
 			owed = append(owed, name)
 		}

@@ -54,11 +54,7 @@ func madeWith(ctx context.Context, i *inquiry, body map[string]any) (children []
 		return nil, 0, false
 	}
 	landings, _ := i.db.Search(ctx, i.tables, markers[0])
-	for _, l := range landings {
-		if l.Table.FullName() == i.file.Proof.Table.FullName() {
-			rows++
-		}
-	}
+	rows = len(rowsIn(landings, i.file.Proof.Table))
 	for _, c := range i.file.Children {
 		n, err := i.db.Referring(ctx, c.Table, c.By, i.row[c.By.Theirs])
 		if err != nil {

@@ -367,28 +367,30 @@ func (i *inquiry) made(ctx context.Context, marker string) int {
 // rowsOf counts the rows of the created thing's table that hold a marker now.
 func rowsOf(ctx context.Context, i *inquiry, marker string) int {
 	landings, _ := i.db.Search(ctx, i.tables, marker)
-	var rows []map[string]string
-	for _, l := range landings {
-		if l.Table.FullName() == i.file.Proof.Table.FullName() {
-			rows = append(rows, l.Row)
-			i.row = l.Row
-			recount(ctx, i, l.Row)
-		}
+	rows := rowsIn(landings, i.file.Proof.Table)
+	for _, row := range rows {
+		i.row = row
+		recount(ctx, i, row)
 	}
 	return i.file.Proof.Count(rows)
+}
+
+// rowsIn are the rows of one table among those that hold a marker.
+func rowsIn(landings []databases.Landing, table databases.Table) []map[string]string {
+	var rows []map[string]string
+	for _, l := range landings {
+		if l.Table.FullName() == table.FullName() {
+			rows = append(rows, l.Row)
+		}
+	}
+	return rows
 }
 
 // once is another table in which a create and its repetition have made as many rows as a create does; empty: there is none.
 func once(ctx context.Context, i *inquiry, marker string) string {
 	landings, _ := i.db.Search(ctx, i.tables, marker)
 	for _, o := range i.file.Proof.Others {
-		rows := 0
-		for _, l := range landings {
-			if l.Table.FullName() == o.Table.FullName() {
-				rows++
-			}
-		}
-		if rows == o.Rows {
+		if len(rowsIn(landings, o.Table)) == o.Rows {
 			return o.Table.FullName()
 		}
 	}

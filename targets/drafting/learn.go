@@ -171,7 +171,8 @@ func (f *File) repetition(l *learnt, r Repeated) {
 	}
 }
 
-// sameness says in what the answers to repetitions are the first one's, also when something else was created between them, and those to copies that were sent at once are each other's.
+// sameness says in what the answers to repetitions are the first one's, also when something else was created between them, and those to
+// copies that were sent at once are each other's.
 func sameness(f *File, first Answer, again, apart []Answer, bursts []Burst) string {
 	var statuses []int
 	status := func(a Answer) {
