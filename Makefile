@@ -13,6 +13,13 @@ WATCHED = $(filter-out $(shell $(GO) list $(UNWATCHED)),$(shell $(GO) list ./...
 # Each test binary is vetted whole as it is built, which costs no more than the usual part of it.
 TESTFLAGS := -vet=all -shuffle=on -p 3 -parallel 8 -timeout 20m
 EVENTS :=
+# What the tests run in. They write thousands of small files and databases: in memory, where there is room for them, and not on the
+# disk, in a folder that goes when they end. Their own memory is collected less often, which spares a tenth of their computing.
+SETTING = room=$$(df -Pk /dev/shm 2>/dev/null | awk '$$6 == "/dev/shm" && $$4 > 8e6 { print $$6 }'); \
+	if grep -q ' /dev/shm .*noexec' /proc/mounts 2>/dev/null; then room=; fi; \
+	TMPDIR=$$(mktemp -d "$${TMPDIR:-$${room:-/tmp}}/tests.XXXXXX") || exit 1; \
+	trap 'rm -rf "$$TMPDIR"' EXIT; trap 'exit 130' INT TERM; \
+	export TMPDIR GOGC=$${GOGC:-400};
 
 .DEFAULT_GOAL := help
 
@@ -30,7 +37,7 @@ run: build ## run every built-in scenario against the built-in orders API
 
 .PHONY: test
 test: servers ## run doubletap's own tests on real servers, with the race detector, beside gofmt, go vet and staticcheck
-	@$(MAKE) --no-print-directory -j3 LINTED=-tests=false lint test-watched test-unwatched
+	@$(SETTING) $(MAKE) --no-print-directory -j3 LINTED=-tests=false lint test-watched test-unwatched
 
 .PHONY: test-watched test-unwatched
 test-watched:
@@ -49,7 +56,7 @@ steady: servers ## the tests N times, every second time beside 8 busy processes:
 
 .PHONY: test-events
 test-events:
-	@$(MAKE) --no-print-directory -j3 --output-sync=target EVENTS='-json -count=1' LINTED=-tests=false lint test-watched test-unwatched
+	@$(SETTING) $(MAKE) --no-print-directory -j3 --output-sync=target EVENTS='-json -count=1' LINTED=-tests=false lint test-watched test-unwatched
 
 .PHONY: servers
 servers: ## find or install what the tests take: PostgreSQL, MariaDB, Redis and RabbitMQ, which they start privately, Chromium, curl, sqlite3, psycopg2 and gcc; as root, by apt-get

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	_ "modernc.org/sqlite"
 )
@@ -35,6 +36,7 @@ func (o shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var id int64
 	if o.db.QueryRow(o.find, key).Scan(&id) != nil {
+		time.Sleep(10 * time.Millisecond) // the payment, say
 		if _, err := o.db.Exec(o.add, key, body.Note); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
