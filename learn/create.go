@@ -317,6 +317,7 @@ func (i *inquiry) look(ctx context.Context, c drafting.Created) (why string) {
 		i.file.Success = drafting.SuccessIn(c.Answer)
 	}
 	i.children(ctx)
+	i.counted = time.Now()
 	return ""
 }
 
@@ -339,6 +340,29 @@ func (i *inquiry) children(ctx context.Context) {
 			if n, err := i.db.Referring(ctx, t, r, value); err == nil {
 				i.file.Children = append(i.file.Children, drafting.Child{Table: t, By: r, Rows: n})
 			}
+		}
+	}
+}
+
+// forChildren is how long rows that refer to the created one may come behind the answer: as long as a run waits for them.
+const forChildren = 2 * time.Second
+
+// latecomers counts them again, when a job that writes more of them behind the answer has had its time. Nothing has repeated that create, so
+// that none of them is a second one, unless creates share a row.
+func latecomers(ctx context.Context, i *inquiry) {
+	p := i.file.Proof
+	if len(i.file.Children) == 0 || p.ByReference || p.AddsAgain {
+		return
+	}
+	select {
+	case <-time.After(time.Until(i.counted.Add(forChildren))):
+	case <-ctx.Done():
+		return
+	}
+	for n := range i.file.Children {
+		c := &i.file.Children[n]
+		if rows, err := i.db.Referring(ctx, c.Table, c.By, p.Row[c.By.Theirs]); err == nil {
+			c.Rows = max(c.Rows, rows)
 		}
 	}
 }

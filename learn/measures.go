@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
@@ -57,6 +58,10 @@ func madeWith(ctx context.Context, i *inquiry, body map[string]any) (children []
 	rows = len(rowsIn(landings, i.file.Proof.Table))
 	for _, c := range i.file.Children {
 		n, err := i.db.Referring(ctx, c.Table, c.By, i.row[c.By.Theirs])
+		for look := 1; look < looks && err == nil && n < c.Rows; look++ { // they may be written behind the answer
+			time.Sleep(betweenLook)
+			n, err = i.db.Referring(ctx, c.Table, c.By, i.row[c.By.Theirs])
+		}
 		if err != nil {
 			return nil, 0, false
 		}

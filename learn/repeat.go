@@ -28,6 +28,7 @@ func (i *inquiry) learn(ctx context.Context) {
 		fmt.Fprintf(i.Said, "a create could not be repeated: %s\n", err)
 		i.file.Doubts = append(i.file.Doubts, "What is promised: a create could not be repeated.")
 	}
+	latecomers(ctx, i)
 }
 
 // repeat sends creates and repeats them, and writes down what the answers show: how a repetition
@@ -92,6 +93,7 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if err := apart(ctx, i, &r); err != nil {
 		return err
 	}
+	latecomers(ctx, i)
 	measures(ctx, i)
 	if asking, err = i.questioner(); err != nil { // members may differ now that did not
 		return err

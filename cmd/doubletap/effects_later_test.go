@@ -6,26 +6,35 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-// behind is a service of which a job writes the lines of an order, and takes from the stock, some time after the answer. With each, a
-// repetition starts the job again, though it makes no second order.
-func behind(t *testing.T, each bool) (address, database string) {
+// behind is a service of which a job writes the lines of an order, one after the other, and takes from the stock, some time after the
+// answer. With each, a repetition starts the job again, though it makes no second order.
+func behind(t *testing.T, lines int, later time.Duration, each bool) (address, database string) {
 	t.Helper()
 	db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", `
 		create table orders (id integer primary key, key text unique, note text);
 		create table lines (id integer primary key, order_id integer references orders (id));
 		create table stock (item text primary key, taken integer);
 		insert into stock values ('lamp', 0)`)
-	const later = 300 * time.Millisecond
+	var jobs sync.WaitGroup
+	t.Cleanup(jobs.Wait)
 	job := func(key string) {
 		time.Sleep(later)
-		_, err := db.ExecContext(context.Background(), "insert into lines (order_id) select id from orders where key = ?; update stock set taken = taken + 1", key)
-		if err != nil {
+		for line := range lines {
+			if line > 0 {
+				time.Sleep(later)
+			}
+			if _, err := db.ExecContext(context.Background(), "insert into lines (order_id) select id from orders where key = ?", key); err != nil {
+				t.Log(err)
+			}
+		}
+		if _, err := db.ExecContext(context.Background(), "update stock set taken = taken + 1"); err != nil {
 			t.Log(err)
 		}
 	}
@@ -39,7 +48,7 @@ func behind(t *testing.T, each bool) (address, database string) {
 			return
 		}
 		if n, _ := made.RowsAffected(); n == 1 || each {
-			go job(key)
+			jobs.Go(func() { job(key) })
 		}
 		says(w, http.StatusCreated, `{"key":"`+key+`"}`)
 	})), "sqlite://" + path
@@ -61,7 +70,7 @@ func TestEffectsMayComeBehindTheAnswer(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				address, database := behind(t, each)
+				address, database := behind(t, 1, 300*time.Millisecond, each)
 				file := filepath.Join(t.TempDir(), "behind.yaml")
 				require.NoError(t, os.WriteFile(file, []byte(`name: behind
 base_url: `+address+`
@@ -82,5 +91,23 @@ operations:
 				}
 			})
 		}
+	}
+}
+
+// TestInitCountsChildRowsThatComeBehindTheAnswer holds that those which a job writes later are counted all, in the file that init writes.
+func TestInitCountsChildRowsThatComeBehindTheAnswer(t *testing.T) {
+	t.Parallel()
+	for name, each := range map[string]bool{"once": false, "twice": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address, database := behind(t, 3, 20*time.Millisecond, each)
+			env := map[string]string{"DATABASE_URL": database}
+			file, _ := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: k-1' -d '{"note":"two lamps"}' `+address+"/orders", "--db", database)
+			text := readFile(t, file)
+			require.Contains(t, text, "\n      - name: lines\n")
+			require.Contains(t, text, "\n        rows: 3\n")
+			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "sequential-replay")
+			require.Equal(t, map[bool]int{false: exitPass, true: exitFinding}[each], got.code, "%s", got)
+		})
 	}
 }
