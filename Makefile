@@ -14,7 +14,8 @@ WATCHED = $(filter-out $(shell $(GO) list $(UNWATCHED)),$(shell $(GO) list ./...
 TESTFLAGS := -vet=all -shuffle=on -p 3 -parallel 8 -timeout 20m
 EVENTS :=
 # What the tests run in. They write thousands of small files and databases: in memory, where there is room for them, and not on the
-# disk, in a folder that goes when they end, and that the users of the servers may enter. Their own memory is collected less often, which spares a tenth of their computing.
+# disk, in a folder that the users of the servers may enter, and that goes when they end. Their own memory is collected less often, which
+# spares a tenth of their computing.
 SETTING = room=$$(df -Pk /dev/shm 2>/dev/null | awk '$$6 == "/dev/shm" && $$4 > 4e6 { print $$6 }'); \
 	if grep -q ' /dev/shm .*noexec' /proc/mounts 2>/dev/null; then room=; fi; \
 	TMPDIR=$$(mktemp -d "$${TMPDIR:-$${room:-/tmp}}/tests.XXXXXX") && chmod 711 "$$TMPDIR" || exit 1; \
