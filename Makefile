@@ -9,9 +9,10 @@ COMMAND := ./cmd/doubletap
 SEQUENTIAL := ./diagnosis ./document ./outline ./reports ./scenarios ./targets ./targets/drafting/...
 UNWATCHED = $(COMMAND) $(SEQUENTIAL)
 WATCHED = $(filter-out $(shell $(GO) list $(UNWATCHED)),$(shell $(GO) list ./...))
-# Most tests wait more than they compute, so there are more of them at once than cores, and more rooms.
+# Most tests wait more than they compute, so there are more of them at once than cores, and more rooms. Those of the command wait most, and
+# take longest.
 # Each test binary is vetted whole as it is built, which costs no more than the usual part of it.
-TESTFLAGS := -vet=all -shuffle=on -p 3 -parallel 8 -timeout 20m
+TESTFLAGS := -vet=all -shuffle=on -p 3 -timeout 20m
 EVENTS :=
 # What the tests run in. They write thousands of small files and databases: in memory, where there is room for them, and not on the
 # disk, in a folder that the users of the servers may enter, and that goes when they end. Their own memory is collected less often, which
@@ -42,9 +43,9 @@ test: servers ## run doubletap's own tests on real servers, with the race detect
 
 .PHONY: test-watched test-unwatched
 test-watched:
-	$(GO) test $(EVENTS) $(RACE) $(TESTFLAGS) $(WATCHED)
+	$(GO) test $(EVENTS) $(RACE) $(TESTFLAGS) -parallel 8 $(WATCHED)
 test-unwatched:
-	DOUBLETAP_BROWSER=required $(GO) test $(EVENTS) $(TESTFLAGS) $(UNWATCHED)
+	DOUBLETAP_BROWSER=required $(GO) test $(EVENTS) $(TESTFLAGS) -parallel 12 $(UNWATCHED)
 
 .PHONY: test-root
 test-root: servers ## the tests that need root, and are skipped without: a network of their own that sees every contact, and a disk to fill
