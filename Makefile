@@ -20,7 +20,7 @@ EVENTS :=
 SETTING = room=$$(df -Pk /dev/shm 2>/dev/null | awk '$$6 == "/dev/shm" && $$4 > 4e6 { print $$6 }'); \
 	if grep -q ' /dev/shm .*noexec' /proc/mounts 2>/dev/null; then room=; fi; \
 	TMPDIR=$$(mktemp -d "$${TMPDIR:-$${room:-/tmp}}/tests.XXXXXX") && chmod 711 "$$TMPDIR" || exit 1; \
-	trap 'rm -rf "$$TMPDIR"' EXIT; trap 'exit 130' INT TERM; \
+	trap 'rm -rf "$$TMPDIR"' EXIT; trap 'sleep 2; exit 130' INT TERM; \
 	export TMPDIR GOGC=$${GOGC:-400};
 
 .DEFAULT_GOAL := help
