@@ -8,7 +8,9 @@ RACE := -race -gcflags='modernc.org/...=-race=false -d=checkptr=0'
 COMMAND := ./cmd/doubletap
 SEQUENTIAL := ./diagnosis ./document ./outline ./reports ./scenarios ./targets ./targets/drafting/...
 UNWATCHED = $(COMMAND) $(SEQUENTIAL)
-WATCHED = $(filter-out $(shell $(GO) list $(UNWATCHED)),$(shell $(GO) list ./...))
+# What takes long comes first: at the end there would be nothing left to do beside it.
+LONG = $(shell $(GO) list ./targets/orders ./engine ./checker ./driver)
+WATCHED = $(LONG) $(filter-out $(LONG) $(shell $(GO) list $(UNWATCHED)),$(shell $(GO) list ./...))
 # Most tests wait more than they compute, so there are more of them at once than cores, and more rooms. Those of the command wait most, and
 # take longest.
 # Each test binary is vetted whole as it is built, which costs no more than the usual part of it.
