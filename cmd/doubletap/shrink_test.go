@@ -61,7 +61,7 @@ func TestRoundsThatCouldNotBePlayedDoNotCount(t *testing.T) {
 func shrunk(t *testing.T, design, scenario string) string {
 	t.Helper()
 	finding := found(t, design, scenario)
-	got := callWith(t.Context(), nil, "shrink", finding, "--reports", t.TempDir())
+	got := callWith(t.Context(), nil, "shrink", finding, "--reports", t.TempDir(), "--budget", "30s")
 	require.Equal(t, exitPass, got.code, "%s", got)
 	return filepath.Join(finding, shrink.FileName)
 }
