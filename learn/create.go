@@ -317,7 +317,6 @@ func (i *inquiry) look(ctx context.Context, c drafting.Created) (why string) {
 		i.file.Success = drafting.SuccessIn(c.Answer)
 	}
 	i.children(ctx)
-	i.counted = time.Now()
 	return ""
 }
 
@@ -328,41 +327,37 @@ func newTables(ctx context.Context, i *inquiry) {
 	}
 }
 
-// children counts what else refers to the created row.
+// forChildren is how long rows that refer to the created one may come behind the answer: as long as a run waits for them.
+const forChildren = 2 * time.Second
+
+// children counts what else refers to the created row, when a job that writes some of it behind the answer has had its time.
 func (i *inquiry) children(ctx context.Context) {
 	p := i.file.Proof
 	for _, t := range i.tables {
 		for _, r := range t.Refers {
-			value, has := p.Row[r.Theirs]
-			if r.Table != p.Table.FullName() || t.FullName() == p.Table.FullName() || !has {
-				continue
-			}
-			if n, err := i.db.Referring(ctx, t, r, value); err == nil {
-				i.file.Children = append(i.file.Children, drafting.Child{Table: t, By: r, Rows: n})
+			if _, has := p.Row[r.Theirs]; has && r.Table == p.Table.FullName() && t.FullName() != p.Table.FullName() {
+				i.file.Children = append(i.file.Children, drafting.Child{Table: t, By: r})
 			}
 		}
 	}
-}
-
-// forChildren is how long rows that refer to the created one may come behind the answer: as long as a run waits for them.
-const forChildren = 2 * time.Second
-
-// latecomers counts them again, when a job that writes more of them behind the answer has had its time. Nothing has repeated that create, so
-// that none of them is a second one, unless creates share a row.
-func latecomers(ctx context.Context, i *inquiry) {
-	p := i.file.Proof
-	if len(i.file.Children) == 0 || p.ByReference || p.AddsAgain {
+	if len(i.file.Children) == 0 {
 		return
 	}
 	select {
-	case <-time.After(time.Until(i.counted.Add(forChildren))):
+	case <-time.After(forChildren):
 	case <-ctx.Done():
-		return
 	}
+	eachChild(ctx, i, p.Row, func(c *drafting.Child, rows int) { c.Rows = rows })
+}
+
+// eachChild counts what refers to a row, in one table after the other.
+func eachChild(ctx context.Context, i *inquiry, row map[string]string, take func(c *drafting.Child, rows int)) {
 	for n := range i.file.Children {
 		c := &i.file.Children[n]
-		if rows, err := i.db.Referring(ctx, c.Table, c.By, p.Row[c.By.Theirs]); err == nil {
-			c.Rows = max(c.Rows, rows)
+		if value, has := row[c.By.Theirs]; has && value != "" {
+			if rows, err := i.db.Referring(ctx, c.Table, c.By, value); err == nil {
+				take(c, rows)
+			}
 		}
 	}
 }

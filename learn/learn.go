@@ -73,7 +73,6 @@ type inquiry struct {
 	declined  []drafting.Answer // to creates before the one that was done
 	looked    int               // how often was looked for what that one has left
 	waited    time.Duration     // until that was where it stays
-	counted   time.Time         // when the rows that refer to the first one were
 	timed     bool              // the answer to that one may hold the time at which it was given
 	throttled time.Duration     // how long a target wanted to be left alone that answered 429; 0: none did
 	row       map[string]string // the last one that was found in the created thing's table; nil: none was

@@ -28,7 +28,6 @@ func (i *inquiry) learn(ctx context.Context) {
 		fmt.Fprintf(i.Said, "a create could not be repeated: %s\n", err)
 		i.file.Doubts = append(i.file.Doubts, "What is promised: a create could not be repeated.")
 	}
-	latecomers(ctx, i)
 }
 
 // repeat sends creates and repeats them, and writes down what the answers show: how a repetition
@@ -93,7 +92,6 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if err := apart(ctx, i, &r); err != nil {
 		return err
 	}
-	latecomers(ctx, i)
 	measures(ctx, i)
 	if asking, err = i.questioner(); err != nil { // members may differ now that did not
 		return err
@@ -401,14 +399,7 @@ func once(ctx context.Context, i *inquiry, marker string) string {
 
 // recount counts again what refers to a created row.
 func recount(ctx context.Context, i *inquiry, row map[string]string) {
-	for n := range i.file.Children {
-		c := &i.file.Children[n]
-		if value, has := row[c.By.Theirs]; has && value != "" {
-			if rows, err := i.db.Referring(ctx, c.Table, c.By, value); err == nil {
-				c.Again = max(c.Again, rows)
-			}
-		}
-	}
+	eachChild(ctx, i, row, func(c *drafting.Child, rows int) { c.Again = max(c.Again, rows) })
 }
 
 // natural finds the members of which each makes two creates one: with the same value in it, and another in all others, the second create
