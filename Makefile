@@ -99,7 +99,7 @@ observations: build servers ## what every broken design shows, on every database
 	$(GO) run ./internal/servers/with $(BIN) matrix --seeds 1 --parallel $(or $(PARALLEL),6) --design "$(or $(DESIGNS),$$($(BIN) targets list | awk '/^broken/ { sub("builtin:", "", $$2); print $$2 }' | paste -sd,))" \
 		--database "" --database '$$POSTGRES_URL' --database '$$MARIADB_URL' --store '$$REDIS_URL' \
 		--resume bin/observations.json -o bin/observations.json
-	$(GO) run ./internal/observations bin/observations.json > bin/observations.new && mv bin/observations.new diagnosis/observations.json
+	$(GO) run ./internal/observations bin/observations.json > bin/observations.new && mv bin/observations.new diagnosis/observations.json.gz
 
 .PHONY: exports
 exports: build servers ## every broken built-in design on SQLite: its finding, shrunk, and what its exports show at it and at its correct twin: writes docs/exports.md; bin/exports has what was played

@@ -7,7 +7,7 @@
 //
 // The parts: a [Pattern] is a cause without what differs from run to run (pattern.go); groups.go
 // joins scenarios that ask for the same thing; likely.go compares the features of a pattern with
-// those of examples, as a naive Bayes classifier does. The examples are in observations.json (make
+// those of examples, as a naive Bayes classifier does. The examples are in observations.json.gz (make
 // observations); defects.go is the table of defects, mends.go and mends/ say how each is mended, and
 // measure.go how often the first guess was right.
 //

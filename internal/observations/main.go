@@ -1,6 +1,6 @@
 // Command observations writes what broken designs showed into the examples of package diagnosis:
 //
-//	observations MATRIX.json... > diagnosis/observations.json
+//	observations MATRIX.json... > diagnosis/observations.json.gz
 //
 // The matrices are those that `doubletap matrix -o` writes. Of each design on each database, the first cause with its lowest seed
 // counts. What the matrices do not have stays as the package knows it.
@@ -9,6 +9,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -30,7 +31,7 @@ func main() {
 	}
 }
 
-// collect reads matrices and returns their observations, one in a line.
+// collect reads matrices and returns their observations, one in a line, packed.
 func collect(files []string) ([]byte, error) {
 	var all []diagnosis.Observed
 	for _, file := range files {
@@ -60,17 +61,24 @@ func collect(files []string) ([]byte, error) {
 	slices.SortFunc(all, func(a, b diagnosis.Observed) int {
 		return cmp.Or(cmp.Compare(a.Defect, b.Defect), cmp.Compare(a.Design, b.Design), cmp.Compare(a.Store, b.Store))
 	})
-	var b bytes.Buffer
+	var text, packed bytes.Buffer
 	for i, o := range all {
 		line, err := json.Marshal(o)
 		if err != nil {
 			return nil, err
 		}
-		b.WriteString(map[bool]string{true: "[\n", false: ",\n"}[i == 0])
-		b.Write(line)
+		text.WriteString(map[bool]string{true: "[\n", false: ",\n"}[i == 0])
+		text.Write(line)
 	}
-	b.WriteString("\n]\n")
-	return b.Bytes(), nil
+	text.WriteString("\n]\n")
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err == nil {
+		_, err = text.WriteTo(z)
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	return packed.Bytes(), err
 }
 
 // observed is what a row showed with its lowest seed, and whether it is a broken built-in design that showed something.
