@@ -35,6 +35,7 @@ type Finding struct {
 	Target     string          `json:"target"` // builtin:NAME, or the target file as it was named
 	Operation  string          `json:"operation"`
 	Instances  int             `json:"instances,omitempty"` // of it, by flag; 0: as it says itself
+	Database   string          `json:"database,omitempty"`  // kind of database that a built-in target stood on; empty: SQLite, or that of the target file
 	Toxiproxy  string          `json:"toxiproxy,omitempty"`
 	Normal     history.Offset  `json:"normal"`               // of a plain create; spans that are shares are of this
 	Confidence float64         `json:"confidence,omitempty"` // by which the number of intents was chosen

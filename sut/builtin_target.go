@@ -29,6 +29,15 @@ func IsBuiltIn(name string) bool {
 // BuiltIn reports that the system is no file.
 func (s *System) BuiltIn() bool { return IsBuiltIn(s.Name) }
 
+// BuiltOn is the kind of database that a built-in target stands on; empty: SQLite, or the system is a file.
+func (s *System) BuiltOn() databases.Dialect {
+	dialect := databases.DialectOf(s.Target.Database.URL)
+	if dialect == databases.SQLite || !s.BuiltIn() {
+		return ""
+	}
+	return dialect
+}
+
 // design tells of a built-in design, if this program has them.
 func (o Options) design(name string) (Design, bool) {
 	if o.Parts.Designs == nil {
@@ -51,6 +60,10 @@ func startBuiltin(ctx context.Context, o Options, design string, linked bool) (*
 	var err error
 	if d.Database, err = o.DatabaseOption(); err != nil {
 		return nil, err
+	}
+	if d.Database == "" && o.FoundOn != "" {
+		return nil, runerror.Configf("the finding was made at %s on %s; expected such a server, as in --database %[2]s://127.0.0.1/test or $%[3]s (--target %[1]s plays it on SQLite)",
+			o.Target, o.FoundOn, DatabaseVariable)
 	}
 	if d.Store, err = o.StoreOption(); err != nil {
 		return nil, err

@@ -104,6 +104,23 @@ func TestABuiltinTargetAsksNoServerElsewhere(t *testing.T) {
 	require.Zero(t, asked.Load())
 }
 
+func TestAFindingIsPlayedOnTheKindOfDatabaseThatItWasMadeOn(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{sut.DatabaseVariable: os.Getenv(postgresVariable)}
+	finding := found(t, "replay-status-changed", "sequential-replay", "--database", os.Getenv(postgresVariable))
+	for _, command := range []string{"replay", "shrink"} {
+		got := callWith(t.Context(), nil, command, finding, "--reports", t.TempDir())
+		require.Equal(t, exitConfig, got.code, "%s", got)
+		require.Contains(t, got.err, "the finding was made at builtin:replay-status-changed on postgres; expected such a server, as in --database postgres://127.0.0.1/test or $"+sut.DatabaseVariable)
+	}
+	for name, again := range map[string]outcome{
+		"there":                callWith(t.Context(), env, "replay", finding, "--times", "1", "--reports", t.TempDir()),
+		"on SQLite, as wanted": callWith(t.Context(), nil, "replay", finding, "--times", "1", "--reports", t.TempDir(), "--target", "builtin:replay-status-changed"),
+	} {
+		require.Equal(t, exitFinding, again.code, "%s: %s", name, again)
+	}
+}
+
 func withPassword(t *testing.T, variable, password string) string {
 	u, err := url.Parse(os.Getenv(variable))
 	require.NoError(t, err)
