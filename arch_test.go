@@ -99,7 +99,7 @@ func rooms() map[string][]string {
 		"shrink": {"history", "scenarios", "checker", "proofs", "rundir", "engine", "internal/runerror"},
 		"export": {"history", "contract", "jsonpointer", "scenarios", "targets", "targets/databases", "checker", "driver", "export/curl", "rundir", "sut", "internal/runerror", "internal/shell", "internal/inert"},
 		"learn": {
-			"scenarios", "targets", "targets/databases", "targets/drafting", "targets/drafting/openapi", "history", "driver", "rundir", "sut", "engine",
+			"contract", "jsonpointer", "snapshots", "scenarios", "targets", "targets/databases", "targets/drafting", "targets/drafting/openapi", "history", "driver", "rundir", "sut", "engine",
 			"internal/english", "internal/files", "internal/inert", "internal/runerror",
 		},
 		"":              {"scenarios", "targets", "checker", "rundir", "sut", "engine", "internal/leftovers", "internal/runerror", "internal/shell"},

@@ -29,7 +29,6 @@ import (
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
-	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
 // What a run does where its Config does not say otherwise.
@@ -138,7 +137,7 @@ func (c Config) Resend(f rundir.Finding, dir string) Config {
 	if c.SUT.Target == "" {
 		c.SUT.Target = f.TargetIn(dir)
 		c.SUT.HandedOver = rundir.HandedOver(c.SUT.Target, dir)
-		c.SUT.FoundOn = databases.Dialect(f.Database)
+		c.SUT.FoundOn = f.Database
 		c.SUT.Instances = cmp.Or(c.SUT.Instances, f.Instances)
 	}
 	c.SUT.Resent = f.Operation                                                         // at another target as well: another operation says nothing of the finding
@@ -163,7 +162,7 @@ func ReadRegister(path string) (scenarios.Register, error) {
 func (s *Session) finding() rundir.Finding {
 	return rundir.Finding{
 		Version: 1, Run: s.manifest.Run, Seed: s.config.Seed, Target: s.System.Name,
-		Operation: s.System.Operation().Name, Instances: s.config.SUT.Instances, Database: string(s.System.BuiltOn()), Toxiproxy: s.manifest.Toxiproxy, Normal: history.Offset(s.normal),
+		Operation: s.System.Operation().Name, Instances: s.config.SUT.Instances, Database: sut.BuiltOn(s.System), Toxiproxy: s.manifest.Toxiproxy, Normal: history.Offset(s.normal),
 		Confidence: s.config.Confidence,
 	}
 }

@@ -88,19 +88,10 @@ func (i *inquiry) try(ctx context.Context) (drafting.Answer, string, error) {
 	if missing := i.missing(); len(missing) > 0 {
 		return drafting.Answer{}, "", runerror.Configf("a create needs credentials: set %s, in the environment or in .env beside the file, or send nothing with --dry", strings.Join(missing, " and "))
 	}
-	target, err := i.load(text, i.secret)
+	d, err := i.oneCreate(text)
 	if err != nil {
-		return drafting.Answer{}, "", runerror.Configf("%s leads to a target file with mistakes:\n%w", i.file.Source, err)
+		return drafting.Answer{}, "", err
 	}
-	plan := scenarios.NewPlan(engine.PlainCreates("init", 1, createTimeout).Scenario, 1)
-	d := driver.Config{
-		Workload: driver.Workload{
-			Target: target, Plan: plan, Names: driver.Names{Run: rundir.NewID(time.Now()), Scenario: plan.Scenario}, Base: time.Now(),
-			Operations: []driver.Operation{{Name: i.file.Draft.Name, Operation: target.Operations[i.file.Draft.Name]}},
-		},
-		Record: history.NewWriter(io.Discard),
-	}
-	d.Principals = principals(target)
 	answer, why, err := i.create(ctx, d)
 	if err != nil || why != "" {
 		if answer.Refused() {
@@ -111,6 +102,23 @@ func (i *inquiry) try(ctx context.Context) (drafting.Answer, string, error) {
 	i.file.Limit = answer.Limit
 	i.timed = answer.TellsTime(time.Now())
 	return answer, i.look(ctx, drafting.Created{Status: answer.Status, Location: answer.Location, Answer: answer.Body, Text: answer.Text, Dialect: i.file.Dialect, Marker: d.Markers()[i.file.Draft.Name][0]}), nil
+}
+
+// oneCreate is the workload of one create with the text of a target file.
+func (i *inquiry) oneCreate(text string) (driver.Config, error) {
+	target, err := i.load(text, i.secret)
+	if err != nil {
+		return driver.Config{}, runerror.Configf("%s leads to a target file with mistakes:\n%w", i.file.Source, err)
+	}
+	plan := scenarios.NewPlan(engine.PlainCreates("init", 1, createTimeout).Scenario, 1)
+	return driver.Config{
+		Workload: driver.Workload{
+			Target: target, Plan: plan, Names: driver.Names{Run: rundir.NewID(time.Now()), Scenario: plan.Scenario}, Base: time.Now(),
+			Operations: []driver.Operation{{Name: i.file.Draft.Name, Operation: target.Operations[i.file.Draft.Name]}},
+			Principals: principals(target),
+		},
+		Record: history.NewWriter(io.Discard),
+	}, nil
 }
 
 // principals are the principals of a target.
@@ -310,7 +318,7 @@ func (i *inquiry) look(ctx context.Context, c drafting.Created) (why string) {
 	}
 	p := i.file.Proof
 	if p == nil {
-		return fmt.Sprintf("the create was answered %d%s, and its marker is in no text column of the database; the target may not store the text, or --db is another database.", c.Status, whereTo(c))
+		return fmt.Sprintf("the create was answered %d%s, and %s.", c.Status, whereTo(c), nowhere(i))
 	}
 	fmt.Fprintf(i.Said, "it was answered %d; %s landed in %s.%s\n", c.Status, p.Text, inert.Comment(p.Table.FullName()), inert.Comment(p.Column))
 	if !i.file.Draft.GraphQL {
@@ -318,6 +326,14 @@ func (i *inquiry) look(ctx context.Context, c drafting.Created) (why string) {
 	}
 	i.children(ctx)
 	return ""
+}
+
+// nowhere says that what a create has left was not found.
+func nowhere(i *inquiry) string {
+	if l, isListing := i.db.(*listing); isListing {
+		return l.why
+	}
+	return "its marker is in no text column of the database; the target may not store the text, or --db is another database"
 }
 
 // newTables reads the catalogue again: some services make their tables, or a part of one, when they first need them.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/internal/english"
@@ -28,6 +29,7 @@ type Options struct {
 	URL                string // where requests go; empty: what the source says, if it is this machine
 	CA                 string // file of the authority that has signed the target's certificate; empty: that of the curl command
 	Database           string // URL of the database that holds what is created; empty: none
+	Listing            string // path of the target that lists what is created, where there is no database; empty: none
 	Operation          string // of the document, or request of the HAR file; empty: it is chosen
 	Start              string // command that starts the service; empty: runs do not start it
 	Output             string // where the target file will be, by which it names other files; empty: not known
@@ -57,7 +59,7 @@ type inquiry struct {
 	Options
 	Surroundings
 	file   drafting.File
-	db     *databases.Database // nil: none was given
+	db     holdings // nil: none were given
 	tables []databases.Table
 
 	ways      []asVisitor     // to send a form, that were not tried
@@ -112,7 +114,7 @@ func (i *inquiry) hosts(context.Context) error {
 		return runerror.Configf("--db: %w", err)
 	}
 	foreign := sut.Allowlist(i.AllowHosts).Foreign("--db", hosts...)
-	if i.Database != "" && !i.Dry {
+	if (i.Database != "" || i.Listing != "") && !i.Dry {
 		foreign = append(foreign, sut.Allowlist(i.AllowHosts).Foreign("--url", base.Hostname())...)
 	}
 	if len(foreign) == 0 {
@@ -123,7 +125,15 @@ func (i *inquiry) hosts(context.Context) error {
 
 // connect opens the database and reads its catalogue.
 func (i *inquiry) connect(ctx context.Context) error {
-	if i.Database == "" {
+	switch {
+	case i.Listing != "" && i.Database != "":
+		return runerror.Configf("--listing is for where there is no database; with --db the rows are looked for there")
+	case i.Listing != "" && !strings.HasPrefix(i.Listing, "/"):
+		return runerror.Configf("--listing is %q, expected a path of the target that begins with /, such as /orders", i.Listing)
+	case i.Listing != "":
+		i.listed()
+		return nil
+	case i.Database == "":
 		return nil
 	}
 	db, err := databases.Open(ctx, i.Database, databases.ReadOnly)

@@ -33,7 +33,7 @@ func removes(ctx context.Context, i *inquiry, r drafting.Repeated) {
 			left = drafting.RemovalIn(i.file, i.row, removed)
 		}
 	}
-	if left == nil {
+	if left == nil || left.Column != "" && i.file.Listing != nil { // what the target lists takes no condition
 		doubtRemoval(i, "a row stays when it is removed, and no column was found that says so")
 		return
 	}

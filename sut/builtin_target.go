@@ -30,12 +30,12 @@ func IsBuiltIn(name string) bool {
 func (s *System) BuiltIn() bool { return IsBuiltIn(s.Name) }
 
 // BuiltOn is the kind of database that a built-in target stands on; empty: SQLite, or the system is a file.
-func (s *System) BuiltOn() databases.Dialect {
+func BuiltOn(s *System) string {
 	dialect := databases.DialectOf(s.Target.Database.URL)
 	if dialect == databases.SQLite || !s.BuiltIn() {
 		return ""
 	}
-	return dialect
+	return string(dialect)
 }
 
 // design tells of a built-in design, if this program has them.

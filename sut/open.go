@@ -38,7 +38,7 @@ type Options struct {
 	HandedOver    bool                        // Target came with a finding, and the user has not named it; see Trusted
 	Spec          *targets.Target             // the target itself, where Target only names it; nil: it is read
 	Database      string                      // URL, of a built-in target; of a served one also sqlite, postgres or mariadb, for a private one
-	FoundOn       databases.Dialect           // kind of database that a finding was made on, for a built-in target that is given none; empty: any
+	FoundOn       string                      // kind of database that a finding was made on, for a built-in target that is given none; empty: any
 	Store         string                      // URL of the Redis server of a built-in target
 	Operation     string                      // empty: what the scenarios ask for, else the first by name
 	Resent        string                      // the operation of a finding that is sent again, where none is named; a target that has only another one plays that

@@ -26,7 +26,7 @@ func describeServed(o Options, design string) (*System, error) {
 	if o.Program == "" {
 		return nil, runerror.Configf("%s is for the command line of doubletap, which would start itself; expected a target file or %s%s", name, BuiltinPrefix, design)
 	}
-	o.Database = cmp.Or(o.Database, string(o.FoundOn))
+	o.Database = cmp.Or(o.Database, o.FoundOn)
 	if err := localDatabase("--database", o.Database); err != nil {
 		return nil, err
 	}

@@ -41,6 +41,10 @@ another body, several at once, and without a key. What they are answered becomes
 source names no key, it tries the usual headers. --dry sends nothing.
 The file says what init was unsure of.
 
+Where you may not look into the database, --listing names a path by which the API lists what it holds. Init
+then finds the parameter that makes it list one created thing, or takes the one that you give:
+--listing '/orders?note={{.Intent.Marker}}'.
+
 What is not given is asked for on a terminal. Elsewhere nothing is asked: --yes takes the best guess and says
 which, and without it init says what is missing.
 
@@ -48,7 +52,8 @@ It only reads the database, and it only talks to this machine unless --allow-hos
 stay in environment variables.`,
 		Example: `  doubletap init --openapi openapi.yaml --url http://localhost:8080 --db "$DATABASE_URL" -o orders.yaml
   doubletap init --har recorded.har --operation create_orders --db "$DATABASE_URL" -o orders.yaml
-  doubletap init --curl "curl -d '{\"note\": \"hello\"}' http://localhost:8080/orders" --db "$DATABASE_URL"`,
+  doubletap init --curl "curl -d '{\"note\": \"hello\"}' http://localhost:8080/orders" --db "$DATABASE_URL"
+  doubletap init --curl @create.sh --listing /orders -o orders.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return initCommand(cmd.Context(), o, s) },
 	}
@@ -59,6 +64,7 @@ stay in environment variables.`,
 	f.StringVar(&o.URL, "url", "", "where requests go, such as http://localhost:8080 (default: what the source says, if it is this machine)")
 	f.StringVar(&o.CA, "ca", "", "file of the authority, in PEM, that has signed the target's certificate, if the system does not trust it (default: --cacert of the curl command)")
 	f.StringVar(&o.Database, "db", "", "sqlite, postgres, mysql or mariadb URL of the database that holds what is created")
+	f.StringVar(&o.Listing, "listing", "", "path by which your API lists what it holds, such as /orders, if there is no --db: init looks there for what it creates")
 	f.StringVar(&o.Operation, "operation", "", "which operation of the document or request of the HAR file, if several create something")
 	f.StringVar(&o.Start, "start", "", "command that starts your service: runs then start it themselves, kill it, and break its connections to the database")
 	f.StringVarP(&o.Output, "output", "o", "", "file to write; it must not be there (default: standard output)")

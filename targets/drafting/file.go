@@ -43,6 +43,7 @@ type File struct {
 type Access struct {
 	AllowHosts []string
 	TLS        Certificates
+	Listing    *Asked // what it lists of what was created; nil: not known
 }
 
 // Child is a table whose rows refer to the created thing.
@@ -133,12 +134,15 @@ func (f *File) head() {
 	if f.TLS != (Certificates{}) {
 		writeCertificates(f)
 	}
-	if f.Database {
+	switch {
+	case f.Database:
 		f.line(`database: {url: "${DATABASE_URL}"}`)
-	} else {
+	case f.Listing != nil:
+		f.line(`# database: {url: "${DATABASE_URL}"} # with it, and a query in rows, a verdict would not rest on what the target itself lists`)
+	default:
 		f.line(`# database: {url: "${DATABASE_URL}"} # without it rows are unknown, and no verdict is a pass`)
 	}
-	if f.Proof != nil {
+	if f.Proof != nil && f.Listing == nil {
 		f.remark("", "With the right to lock the table, short windows are hit every time: database.write_gate: {tables: [%s]}", f.Dialect.TableName(f.Proof.Table))
 	}
 	keepToLimit(f)
@@ -201,8 +205,11 @@ func (f *File) operation() {
 	case named.Declared():
 		f.line("    identity: %s", literal(named.JSON))
 	}
-	if f.Database {
+	switch {
+	case f.Database:
 		f.rows()
+	case f.Listing != nil && f.Proof != nil:
+		writeListing(f)
 	}
 	if f.Proof != nil && f.Proof.Removal != nil {
 		f.line("    remove: # what an intent has made; then it is made again")

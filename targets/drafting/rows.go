@@ -15,8 +15,10 @@ import (
 func (f *File) doubtProof() {
 	p := f.Proof
 	switch {
+	case !f.Database && f.Listing == nil:
+		f.doubt("Where the rows are: no database was given (--db), so there is no row query. If the API lists what it holds, init --listing PATH learns how to ask it: see Without a database in docs/targets.md.")
 	case !f.Database:
-		f.doubt("Where the rows are: no database was given (--db), so there is no row query. If the API lists what it holds, rows.http can ask it: see Without a database in docs/targets.md.")
+		doubtListing(f)
 	case p == nil:
 		f.doubt("Where the rows are: no create has proven it. Fill in the rows of the operation; without them the file does not validate.")
 	default:
@@ -63,16 +65,22 @@ func (f *File) rows() {
 	if f.Proof.Identity != "" {
 		f.line("      identity: %s", literal(f.Proof.Identity))
 	}
-	if f.alter != nil && f.alter.column != "" && !f.Proof.Varies {
-		f.line("      content: %s # column: where the request has it", literal(map[string]string{f.alter.column: f.alter.Pointer}))
-		switch {
-		case f.Proof.AddsAgain:
-			f.line("      adds: %s # the same request again added to the row", literal(f.alter.column))
-		case f.Proof.Adds:
-			f.line("      adds: %s # the same body under another key made no second row, and added to this one", literal(f.alter.column))
-		}
-	}
+	writeContent(f)
 	f.effects()
+}
+
+// writeContent writes which column holds what an altered body changes.
+func writeContent(f *File) {
+	if f.alter == nil || f.alter.column == "" || f.Proof.Varies {
+		return
+	}
+	f.line("      content: %s # column: where the request has it", literal(map[string]string{f.alter.column: f.alter.Pointer}))
+	switch {
+	case f.Proof.AddsAgain:
+		f.line("      adds: %s # the same request again added to the row", literal(f.alter.column))
+	case f.Proof.Adds:
+		f.line("      adds: %s # the same body under another key made no second row, and added to this one", literal(f.alter.column))
+	}
 }
 
 // query selects the row by its marker.
