@@ -41,6 +41,19 @@ func TestAFileIsOpenedAsAsked(t *testing.T) {
 	require.ErrorIs(t, read.QueryRow("select id from things").Scan(new(int)), sql.ErrNoRows)
 }
 
+// SQLAlchemy and what follows it write an absolute path with a slash more: sqlite:////tmp/shop.db.
+func TestAFileIsFoundHoweverManySlashesLeadToIt(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "shop.db")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	for _, slashes := range []string{"sqlite:", "sqlite://", "sqlite:///", "sqlite:////"} {
+		db, err := databases.Open(t.Context(), slashes+filepath.ToSlash(path), databases.ReadOnly)
+		require.NoError(t, err, slashes)
+		require.Equal(t, path, db.Host, slashes)
+		require.NoError(t, db.Close())
+	}
+}
+
 func TestOpenSaysWhatIsWrongAndNotThePassword(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ url, says string }{

@@ -31,6 +31,9 @@ func parse(databaseURL string, mode Mode) (source, error) {
 	switch u.Scheme {
 	case "sqlite":
 		path := u.Host + u.Path + u.Opaque
+		if strings.HasPrefix(path, "//") { // sqlite:////tmp/shop.db, which the driver would take for a host
+			path = "/" + strings.TrimLeft(path, "/")
+		}
 		return source{name: sqliteName(path, mode), dialect: SQLite, host: path}, nil
 	case "postgres", "postgresql":
 		return source{name: databaseURL, dialect: PostgreSQL, host: u.Host}, nil
