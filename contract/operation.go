@@ -55,7 +55,7 @@ type Rows struct {
 	Items    string            `yaml:"items" json:"items,omitempty"`     // JSON pointer to the list in the answer; empty: the answer is the list
 	Next     string            `yaml:"next" json:"next,omitempty"`       // JSON pointer to the link to the next page; empty: an answer is all there is
 	Cursor   string            `yaml:"cursor" json:"cursor,omitempty"`   // parameter of the query that takes what Next points to; empty: that is a link
-	Absent   []int             `yaml:"absent" json:"absent,omitempty"`   // statuses that mean that there are no rows; or NullList
+	Absent   Absences          `yaml:"absent" json:"absent,omitempty"`   // statuses that mean that there are no rows; or NullList
 	Identity string            `yaml:"identity" json:"identity"`         // column that holds the created thing's id
 	Content  map[string]string `yaml:"content" json:"content,omitempty"` // column: JSON pointer into the request's body
 	Adds     string            `yaml:"adds" json:"adds,omitempty"`       // column of Content that is a number, to which each execution adds what its body says; empty: each makes a row
@@ -125,6 +125,25 @@ type Where struct {
 type Listing struct {
 	Path   string            `yaml:"path" json:"-"`
 	Header map[string]string `yaml:"headers" json:"-"`
+}
+
+// Absences are statuses of answers that list nothing, or NullList.
+type Absences []int
+
+// UnmarshalYAML reads statuses, and null for a list that is null: a list of numbers alone would lose that.
+func (a *Absences) UnmarshalYAML(decode func(any) error) error {
+	var read []*int
+	if err := decode(&read); err != nil {
+		return err
+	}
+	*a = nil
+	for _, status := range read {
+		if status == nil {
+			status = new(int) // NullList
+		}
+		*a = append(*a, *status)
+	}
+	return nil
 }
 
 // NullList stands among the statuses of [Rows.Absent] for a list that is written as null.

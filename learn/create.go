@@ -59,6 +59,9 @@ func (i *inquiry) again(ctx context.Context, answer drafting.Answer, why string)
 	if slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed}, answer.Status) || answer.Status == 0 {
 		return false
 	}
+	if _, lists := i.db.(*listing); lists && i.file.Listing == nil && answer.Status < 300 { // whatever was created is not shown
+		return false
+	}
 	with := "once more"
 	switch answer.Status {
 	case http.StatusPaymentRequired:

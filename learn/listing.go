@@ -31,12 +31,13 @@ type holdings interface {
 // listing is what the target itself lists, as one table. How it is asked for one thing is found with the first create.
 type listing struct {
 	i      *inquiry
-	sender *driver.Sender  // asks as the principal of the creates; nil: nothing was asked
-	values targets.Values  // of that principal
-	known  *drafting.Asked // nil: not found
-	text   string          // that the first create was found by
-	mark   string          // what of it is not its marker
-	why    string          // it was not found
+	sender *driver.Sender    // asks as the principal of the creates; nil: nothing was asked
+	values targets.Values    // of that principal
+	header map[string]string // of the create, with what variables stand for
+	known  *drafting.Asked   // nil: not found
+	text   string            // that the first create was found by
+	mark   string            // what of it is not its marker
+	why    string            // it was not found
 }
 
 // listed takes the target's own listing for the database.
@@ -109,7 +110,7 @@ func (l *listing) signIn(ctx context.Context) error {
 	for _, views := range sender.Views() {
 		l.values = views[0]
 	}
-	l.sender = sender
+	l.sender, l.header = sender, config.Operations[0].Request.Header
 	return nil
 }
 
@@ -169,7 +170,7 @@ func (l *listing) find(ctx context.Context, marker string) {
 
 // tells reports that a question is answered with what holds a text, and with nothing for another text.
 func (l *listing) tells(ctx context.Context, path, text string) (drafting.Asked, bool) {
-	known := drafting.Asked{Path: path, Header: l.headers()}
+	known := drafting.Asked{Path: path, Header: l.asking(l.i.file.Draft.Header)}
 	status, answer, err := l.ask(ctx, path, text)
 	if err != nil || status < 200 || status > 299 {
 		return known, false
@@ -217,9 +218,9 @@ func mentions(row map[string]string, text string) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(row)), func(value string) bool { return strings.Contains(value, text) })
 }
 
-// headers are those of the create that say who asks and how, and nothing of what is created.
-func (l *listing) headers() map[string]string {
-	kept := maps.Clone(l.i.file.Draft.Header)
+// asking are those headers of the create that say who asks and how, and nothing of what is created.
+func (l *listing) asking(header map[string]string) map[string]string {
+	kept := maps.Clone(header)
 	maps.DeleteFunc(kept, func(name, value string) bool {
 		own := slices.Contains([]string{"Content-Type", "Content-Length", "If-Match", "If-None-Match", "Origin", "Referer", http.CanonicalHeaderKey(l.i.file.Draft.Key.Name)}, http.CanonicalHeaderKey(name))
 		return own || strings.Contains(strings.ReplaceAll(strings.ReplaceAll(value, "{{.Principal.", ""), "{{.Login.", ""), "{{")
@@ -229,7 +230,7 @@ func (l *listing) headers() map[string]string {
 
 // ask sends a question about a text.
 func (l *listing) ask(ctx context.Context, path, text string) (status int, answer string, err error) {
-	get, err := l.get(drafting.Asked{Path: path, Header: l.headers()}, text)
+	get, err := l.get(path, text)
 	if err != nil {
 		return 0, "", err
 	}
@@ -237,16 +238,16 @@ func (l *listing) ask(ctx context.Context, path, text string) (status int, answe
 }
 
 // get fills a question in.
-func (l *listing) get(a drafting.Asked, text string) (snapshots.Get, error) {
+func (l *listing) get(path, text string) (snapshots.Get, error) {
 	values := l.values
 	values.Intent.Marker, values.Intent.Reference = text, text
-	path, header, err := targets.RenderListing(contract.Listing{Path: a.Path, Header: a.Header}, values)
+	path, header, err := targets.RenderListing(contract.Listing{Path: path, Header: l.asking(l.header)}, values)
 	return snapshots.Get{URL: l.sender.Workload().URL(path), Header: header}, err
 }
 
 // rows are what a question is answered with, as a run will read it.
 func (l *listing) rows(ctx context.Context, a drafting.Asked, text string) ([]map[string]string, error) {
-	get, err := l.get(a, text)
+	get, err := l.get(a.Path, text)
 	if err != nil {
 		return nil, err
 	}

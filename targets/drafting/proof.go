@@ -318,7 +318,8 @@ func (p *Proof) stored(pointer string, value any) string {
 	name := squeezed(pointer[strings.LastIndex(pointer, "/")+1:])
 	for _, c := range p.Table.Columns {
 		text, there := p.Row[c.Name]
-		if there && Same(text, fmt.Sprint(value)) && (squeezed(c.Name) == name || len(text) >= telling) {
+		own := c.Name[strings.LastIndex(c.Name, ".")+1:] // what a target lists has dotted names
+		if there && Same(text, fmt.Sprint(value)) && (squeezed(own) == name || len(text) >= telling) {
 			return c.Name
 		}
 	}
