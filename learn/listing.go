@@ -3,6 +3,7 @@ package learn
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -131,7 +132,10 @@ const mostCarriers = 3
 func (l *listing) find(ctx context.Context, marker string) {
 	d := l.i.file.Draft
 	carriers := d.Carriers()
-	given := l.i.Listing
+	given, sign := l.i.Listing, "?"
+	if strings.Contains(given, "?") {
+		sign = "&"
+	}
 	if !strings.Contains(given, markerTemplate) {
 		if status, _, err := l.ask(ctx, given, ""); err != nil || status < 200 || status > 299 {
 			l.why = unlisted(given, status, err)
@@ -144,10 +148,6 @@ func (l *listing) find(ctx context.Context, marker string) {
 		asked := []string{given}
 		if !strings.Contains(given, markerTemplate) {
 			asked = nil
-			sign := "?"
-			if strings.Contains(given, "?") {
-				sign = "&"
-			}
 			_, name := jsonpointer.Cut(pointer)
 			for _, way := range ways {
 				asked = append(asked, given+sign+strings.NewReplacer("NAME", url.QueryEscape(name), "VALUE", value).Replace(way))
@@ -162,9 +162,10 @@ func (l *listing) find(ctx context.Context, marker string) {
 			}
 		}
 	}
-	if l.why = "GET " + given + " did not list it alone, and nothing else for a marker of no create"; !strings.Contains(given, markerTemplate) {
-		l.why = fmt.Sprintf("GET %s with none of the usual parameters, such as %s, lists this one thing and nothing else; give the path with the marker in it, as in --listing '%[1]s?note=%s'",
-			given, "?note=, ?filter[note]= and ?q=", markerTemplate)
+	l.why = "GET " + given + " did not list it alone, and nothing for a marker of no create"
+	if !strings.Contains(given, markerTemplate) {
+		l.why = fmt.Sprintf("GET %s lists this one thing and nothing else with none of the usual parameters, such as note, filter[note] and q; give the path with the marker in it, as in --listing '%[1]s%snote=%s'",
+			given, sign, markerTemplate)
 	}
 }
 
@@ -259,7 +260,7 @@ func (l *listing) rows(ctx context.Context, a drafting.Asked, text string) ([]ma
 	}
 	s := snapshots.NewListing(l.sender.Look).Snapshot(ctx, []snapshots.Question{q})
 	if s.Error != "" {
-		return nil, fmt.Errorf("%s", s.Error)
+		return nil, errors.New(s.Error)
 	}
 	var rows []map[string]string
 	for _, listed := range s.Rows[text] {

@@ -154,7 +154,7 @@ func TestInitSaysWhyAListingDoesNotTell(t *testing.T) {
 		listing string
 		says    string
 	}{
-		"it shows all":                {&listed{narrows: func(*http.Request, map[string]any) bool { return true }}, "", "none of the usual parameters"},
+		"it shows all":                {&listed{narrows: func(*http.Request, map[string]any) bool { return true }}, "", "none of the usual parameters, such as note, filter[note] and q; give the path with the marker in it, as in --listing '/members?note={{.Intent.Marker}}'"},
 		"what is asked is not heeded": {&listed{}, "/members?mail={{.Intent.Marker}}", "did not list it alone"},
 		"it is not there":             {&listed{}, "/clients", "GET /clients was answered 404"},
 		"it shows one thing alone": {&listed{lists: func(w http.ResponseWriter, e []map[string]any) {
