@@ -37,7 +37,6 @@ type listing struct {
 	header map[string]string // of the create, with what variables stand for
 	known  *drafting.Asked   // nil: not found
 	text   string            // that the first create was found by
-	mark   string            // what of it is not its marker
 	why    string            // it was not found
 }
 
