@@ -66,7 +66,7 @@ func TestWritersAreHeldBackAndOffsetsMove(t *testing.T) {
 				}
 				require.Equal(t, code == exitFinding, len(gate.Findings) > 0, "%s", got)
 				if len(sweep.Findings) > 0 { // on a busy machine it may not hit
-					requireReplayed(t, onlyRun(t, x.reports), sweep.Findings[0])
+					requireReplayed(t, onlyRun(t, x.reports), sweep.Findings[0], on.flag()...)
 				}
 			})
 		}
@@ -75,7 +75,7 @@ func TestWritersAreHeldBackAndOffsetsMove(t *testing.T) {
 
 // requireReplayed replays a finding of a sweep: its second request goes so long after the first as it
 // did then.
-func requireReplayed(t *testing.T, run string, f checker.Finding) {
+func requireReplayed(t *testing.T, run string, f checker.Finding, flags ...string) {
 	t.Helper()
 	offset := func(attempts []history.Attempt) (after history.Offset) {
 		for _, a := range attempts {
@@ -85,7 +85,7 @@ func requireReplayed(t *testing.T, run string, f checker.Finding) {
 	}
 	require.NotZero(t, offset(f.Attempts))
 	reports := t.TempDir()
-	got := callWith(t.Context(), nil, "replay", filepath.Join(run, "findings", f.ID), "--times", "1", "--reports", reports)
+	got := callWith(t.Context(), nil, append([]string{"replay", filepath.Join(run, "findings", f.ID), "--times", "1", "--reports", reports}, flags...)...)
 	require.Contains(t, []int{exitFinding, exitPass}, got.code, "%s", got)
 	again := slices.DeleteFunc(histories(t, onlyRun(t, reports)), func(h *history.History) bool { return h.Run.Scenario != "moving" })
 	require.Len(t, again, 1)

@@ -16,7 +16,7 @@ func (f *File) doubtProof() {
 	p := f.Proof
 	switch {
 	case !f.Database && f.Listing == nil:
-		f.doubt("Where the rows are: no database was given (--db), so there is no row query. If the API lists what it holds, init --listing PATH learns how to ask it: see Without a database in docs/targets.md.")
+		f.doubt("Where the rows are: no database was given (--db), so there is no row query. If the API lists what it holds, rows.http can ask it, and init --listing PATH learns how: see Without a database in docs/targets.md.")
 	case !f.Database:
 		doubtListing(f)
 	case p == nil:
