@@ -15,7 +15,7 @@ import (
 func (f *File) doubtProof() {
 	p := f.Proof
 	switch {
-	case !f.Database && f.Listing == nil:
+	case !f.Database && (f.Listing == nil || p == nil):
 		f.doubt("Where the rows are: no database was given (--db), so there is no row query. If the API lists what it holds, rows.http can ask it, and init --listing PATH learns how: see Without a database in docs/targets.md.")
 	case !f.Database:
 		doubtListing(f)
