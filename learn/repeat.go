@@ -96,20 +96,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if asking, err = i.questioner(); err != nil { // members may differ now that did not
 		return err
 	}
-	if !keyed && (len(r.Natural) > 0 || i.file.Proof.ByReference) && asking.alters() {
-		if answers, markers := asking.done(ctx, "altered", repeating(i.timed, "", true)); len(answers) > 2 {
-			r.First, r.Again, r.Altered, r.Row = answers[0], answers[1], &answers[2], nil
-			there := i.made(ctx, markers[0]) > 0
-			if there {
-				r.Row = i.row
-			}
-			gone := !there && answers[0].Done() && answers[2].Done() // the other body has a marker of its own
-			if gone || i.file.Proof.ByReference && changed(ctx, i, markers[0]) && !adds(ctx, i, asking) {
-				r.Replacing = &answers[2]
-			}
-			if err := fit(ctx, i, &r); err != nil {
-				return err
-			}
+	if !keyed && (len(r.Natural) > 0 || i.file.Proof.ByReference) {
+		if err := otherBody(ctx, i, asking, &r); err != nil {
+			return err
 		}
 	}
 	if keyed {
@@ -471,6 +460,38 @@ func leavesOut(ctx context.Context, i *inquiry) error {
 		i.file.Doubts = append(i.file.Doubts, "Whether another amount under the same key may get the first one's answer: it did, and another text was refused, so bodies are compared. Runs will show it as a broken promise; if it may, say so in contract.fingerprint.")
 	}
 	return asking.err
+}
+
+// otherBody sends another body under the same natural key. Where it makes a row of its own, the member that is altered is part of what makes
+// two requests one, and another one is altered.
+func otherBody(ctx context.Context, i *inquiry, asking *questioner, r *drafting.Repeated) error {
+	for asking.alters() {
+		answers, markers := asking.done(ctx, "altered", repeating(i.timed, "", true))
+		if len(answers) < 3 {
+			return asking.err
+		}
+		r.First, r.Again, r.Altered, r.Row = answers[0], answers[1], &answers[2], nil
+		rows := i.made(ctx, markers[0])
+		if rows > 0 {
+			r.Row = i.row
+		}
+		if i.file.Proof.ByReference && rows > 1 && answers[2].Done() {
+			drafting.NamesToo(&i.file, r)
+			tryWords(ctx, i)
+			drafting.FindByReference(&i.file, []string{i.file.Proof.Text})
+			var err error
+			if asking, err = i.questioner(); err != nil {
+				return err
+			}
+			continue
+		}
+		gone := rows == 0 && answers[0].Done() && answers[2].Done() // the other body has a marker of its own
+		if gone || i.file.Proof.ByReference && changed(ctx, i, markers[0]) && !adds(ctx, i, asking) {
+			r.Replacing = &answers[2]
+		}
+		return fit(ctx, i, r)
+	}
+	return nil
 }
 
 // adds reports that a repetition of a create changes its row, which is no matter of another body.

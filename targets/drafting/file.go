@@ -57,7 +57,9 @@ type Child struct {
 
 // doubt notes a sentence for the head of the file.
 func (f *File) doubt(format string, args ...any) {
-	f.Doubts = append(f.Doubts, fmt.Sprintf(format, args...))
+	if doubt := fmt.Sprintf(format, args...); !slices.Contains(f.Doubts, doubt) {
+		f.Doubts = append(f.Doubts, doubt)
+	}
 }
 
 // Text writes the target file. It works on a copy, so that it can be called with what is known so

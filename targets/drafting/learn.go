@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
@@ -52,6 +53,7 @@ type Repeated struct {
 	Once         string             // another table with its marker, in which the two made no more rows than one does; empty: none
 	Row          map[string]string  // one of them; nil: not known
 	Natural      []string           // members of which each makes two creates one, as JSON pointers
+	With         []string           // members that do so with the first of them, and not without: another value in one is another thing
 	Taken        *Answer            // to a create with a taken value of the first of them
 	Ignores      []contract.Ignored // of the spelling of the natural key
 	Declined     []Answer           // to creates that were refused where others like them were done
@@ -412,7 +414,18 @@ func (f *File) NaturalKey(r Repeated) []string {
 		f.doubt("What makes a repetition one: each of %s alone does, and natural_key can say only one.", strings.Join(natural, ", "))
 		natural = natural[:1]
 	}
-	return natural
+	if len(natural) > 0 && len(r.With) > 0 {
+		f.doubt("Whether another body with the same %s may make a row of its own: it did, with another value in %s, so the file has that in natural_key. If it must not, take it out, and let runs send such a body: alter of the operation.", natural[0], english.List(r.With, "or"))
+	}
+	return slices.Concat(natural, r.With)
+}
+
+// NamesToo takes the member that an altered body changes for one that makes two creates one together with the text that all bodies of an
+// intent have in common, so that it is altered no more.
+func NamesToo(f *File, r *Repeated) {
+	_, pointer, _ := Altered(*f)
+	r.With, r.Altered = append(r.With, pointer), nil
+	f.Proof.Unfit, f.Proof.ByReference = append(f.Proof.Unfit, pointer), false
 }
 
 // signed writes a signature for a mapping on one line, without its braces.
@@ -433,6 +446,9 @@ func (l learnt) promises(f *File) {
 	f.line("  level: %s # what follows was seen when the create was repeated; nothing else is promised", level)
 	if l.natural != nil {
 		why := "another create with the same value made no second row"
+		if len(l.natural) > 1 {
+			why = "another create with the same values made no second row"
+		}
 		if slices.Equal(l.natural, []string{contract.WholePath}) {
 			why = "a change of one thing, however often it is sent"
 		}
