@@ -33,6 +33,14 @@ func throttledFor(a history.Attempt) time.Duration {
 	return max(time.Second, driver.RetryAfter(a)) // a date
 }
 
+// throttled is how long at most the target wants to be left alone by its answers; 0: none of them says so.
+func throttled(answers []drafting.Answer) (wait time.Duration) {
+	for _, a := range answers {
+		wait = max(wait, a.Wait)
+	}
+	return wait
+}
+
 // letBe leaves the target alone for as long as it wants, within reason, or until the command is interrupted.
 func letBe(ctx context.Context, wait time.Duration) {
 	select {

@@ -589,17 +589,21 @@ func (q *questioner) done(ctx context.Context, name, steps string) ([]drafting.A
 func (q *questioner) ask(ctx context.Context, name string, intents int, steps string) (answers []drafting.Answer, markers []string) {
 	for range throttledTries {
 		answers, markers = q.askOnce(ctx, name, intents, steps)
-		wait := time.Duration(0)
-		for _, a := range answers {
-			wait = max(wait, a.Wait)
-		}
-		if wait == 0 || ctx.Err() != nil {
+		if ctx.Err() != nil || !q.holdsBack(ctx, answers) {
 			break
 		}
+	}
+	return answers, markers
+}
+
+// holdsBack leaves the target alone for as long as its answers want, and reports whether they do.
+func (q *questioner) holdsBack(ctx context.Context, answers []drafting.Answer) bool {
+	wait := throttled(answers)
+	if wait > 0 {
 		*q.throttled = max(*q.throttled, wait)
 		letBe(ctx, wait)
 	}
-	return answers, markers
+	return wait > 0
 }
 
 // askOnce sends one scenario that was made for a question, and returns what the target answered,

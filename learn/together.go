@@ -14,7 +14,7 @@ const learningBursts, learningCopies = 3, 8
 // together sends copies of a create at once. It reports whether the service answers nothing any more: it is let be then.
 func together(ctx context.Context, i *inquiry, asking *questioner, r *drafting.Repeated) (stuck bool) {
 	for range learningBursts {
-		answers, _ := asking.ask(ctx, "burst", 1, fmt.Sprintf("[{burst: {copies: %d}}, {send: {}}]", learningCopies))
+		answers := meeting(ctx, asking)
 		n := len(answers)
 		switch {
 		case n == 0:
@@ -28,6 +28,26 @@ func together(ctx context.Context, i *inquiry, asking *questioner, r *drafting.R
 		}
 	}
 	return false
+}
+
+// meeting sends copies of a create at once, and one when they are answered. A 429 says that a copy met a running one where as many creates
+// at once, each under a key of its own, get none.
+func meeting(ctx context.Context, asking *questioner) []drafting.Answer {
+	copies := fmt.Sprintf("[{burst: {copies: %d}}, {send: {}}]", learningCopies)
+	answers, _ := asking.askOnce(ctx, "burst", 1, copies)
+	if throttled(answers) > 0 && answers[len(answers)-1].Done() {
+		apart, _ := asking.askOnce(ctx, "apart", 1, fmt.Sprintf("[{burst: {copies: %d, key: fresh}}]", learningCopies))
+		if len(apart) == learningCopies && throttled(apart) == 0 {
+			for n := range answers {
+				answers[n].Wait = 0
+			}
+			return answers
+		}
+	}
+	if asking.holdsBack(ctx, answers) {
+		answers, _ = asking.ask(ctx, "burst", 1, copies)
+	}
+	return answers
 }
 
 // unanswered counts requests that got no answer.

@@ -23,7 +23,7 @@ type Answer struct {
 	Location string         // its header, where it has one
 	Key      string         // that the request had
 	Limit    Limit          // that its headers tell
-	Wait     time.Duration  // that it asks for before the next request, with 429
+	Wait     time.Duration  // that it asks for before the next request, with 429; 0: it has another meaning
 	Denied   map[string]any // the member by which it says that it is not done, though its status says so; nil: it does not
 	DeniedAt string         // JSON pointer to that member, where it is one that answers lack which are done
 }
@@ -33,8 +33,11 @@ func (a Answer) Done() bool { return a.Status >= 200 && a.Status < 400 && !a.err
 
 // Refused reports that it says something about the request: neither a failure nor a rate limit.
 func (a Answer) Refused() bool {
-	return a.errs() && a.Status < 500 || a.Status >= 400 && a.Status < 500 && a.Status != 429
+	return a.errs() && a.Status < 500 || a.Status >= 400 && a.Status < 500 && !a.throttled()
 }
+
+// throttled reports that there were too many requests. A 429 that does not ask for a wait says that the first one is under way.
+func (a Answer) throttled() bool { return a.Status == http.StatusTooManyRequests && a.Wait > 0 }
 
 // Failed reports that it says nothing about the request.
 func (a Answer) Failed() bool {
