@@ -68,7 +68,9 @@ func (n Names) NeighbourKey(kin scenarios.Neighbour, intent string) string {
 	case scenarios.KeysQuote:
 		return base + strings.Repeat(`"`, kin.Place)
 	case scenarios.KeysLong:
-		return base + strings.Repeat("x", longKey-len(base)) + fmt.Sprintf("%03d", kin.Place)
+		alike := longKeys[kin.First/2%len(longKeys)]
+		begin := n.Key(family, scenarios.OwnKey) + strings.Repeat("x", alike)
+		return begin[:alike] + fmt.Sprintf("%03d", kin.Place)
 	default:
 		return ""
 	}
@@ -77,8 +79,9 @@ func (n Names) NeighbourKey(kin scenarios.Neighbour, intent string) string {
 // alikeLetters begin every key that resembles another: 7 letters have 128 cases.
 const alikeLetters = "letters"
 
-// longKey is the length up to which long keys are equal: more than what columns usually hold.
-const longKey = 300
+// longKeys are the lengths up to which long keys are equal, pair by pair: each is a little more than what columns usually hold, and than the
+// one before, as a target that cuts keys may refuse those that are much longer. The first one is a UUID.
+var longKeys = []int{33, 45, 77, 137, 197, 300}
 
 // inCase raises the letters of which a bit is set in n.
 func inCase(text string, n int) string {

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +19,25 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
 )
+
+// TestLongKeysAreOfEveryLengthThatColumnsHold holds that keys which are cut to a usual length meet, though the target refuses those that are
+// half as long again.
+func TestLongKeysAreOfEveryLengthThatColumnsHold(t *testing.T) {
+	t.Parallel()
+	n := driver.Names{Seed: 7, Run: "r1", Scenario: "s"}
+	pairs := map[int]string{}
+	for first := 0; first < 12; first += 2 {
+		one := n.NeighbourKey(scenarios.Neighbour{First: first, Keys: scenarios.KeysLong}, scenarios.IntentID(first))
+		other := n.NeighbourKey(scenarios.Neighbour{First: first, Place: 1, Keys: scenarios.KeysLong}, scenarios.IntentID(first+1))
+		require.Equal(t, one[:len(one)-3], other[:len(other)-3])
+		require.NotEqual(t, one, other)
+		pairs[len(one)] = one
+	}
+	require.Regexp(t, uuidForm, pairs[36])
+	for _, column := range []int{32, 36, 40, 64, 100, 128, 191, 255} {
+		require.True(t, slices.ContainsFunc(slices.Collect(maps.Keys(pairs)), func(length int) bool { return length-3 >= column && length <= column*3/2 }), column)
+	}
+}
 
 func kinKeys(likeness scenarios.Likeness, of int) []string {
 	n := driver.Names{Seed: 7, Run: "r1", Scenario: "s"}
@@ -34,7 +55,7 @@ func TestTheKeysOfNeighboursResembleEachOther(t *testing.T) {
 		scenarios.KeysCase:  strings.ToLower,
 		scenarios.KeysSpace: func(key string) string { return strings.TrimRight(key, " ") },
 		scenarios.KeysQuote: func(key string) string { return strings.ReplaceAll(key, `"`, "") },
-		scenarios.KeysLong:  func(key string) string { return key[:300] },
+		scenarios.KeysLong:  func(key string) string { return key[:len(key)-3] },
 	} {
 		keys := kinKeys(likeness, of)
 		seen := map[string]bool{}

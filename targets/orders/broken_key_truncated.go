@@ -4,12 +4,12 @@ package orders
 //
 // UUIDs have 36 characters, and 64 seemed plenty. Then a client made its keys of what it knew: the
 // shop's name, the cart, the customer, a number at the end. All that differs is cut off, and each
-// order after the first is refused as another body with a used key. A key that is too long has to be
-// refused, or hashed.
+// order after the first is refused as another body with a used key. Keys of more than 180 characters are
+// refused, as every key has to be that the column does not hold, if it is not hashed.
 func keyTruncatedDesign() Design {
 	return Design{
 		Name:     "key-truncated",
-		Summary:  "cuts keys to 64 characters: long keys that differ at the end are one key, and only the first order is made",
+		Summary:  "cuts keys to 64 characters and refuses those of more than 180: keys that differ behind the 64th are one key, and only the first order is made",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Twin:     "unique-key",
@@ -24,5 +24,5 @@ func keyTruncatedDesign() Design {
 	}
 }
 
-// longestCut is the longest key that keyTruncated reads, in characters: more than anybody sends.
-const longestCut = 4096
+// longestCut is the longest key that keyTruncated reads, in characters.
+const longestCut = 180
