@@ -256,3 +256,21 @@ func TestNumbersThatNobodyAskedForAreNotJudged(t *testing.T) {
 	h.T1.Effects["lines"] = map[string]float64{"": 7}
 	require.Empty(t, check(h, terms(lines)).Findings)
 }
+
+// TestAnEffectAtMostOnceMayBeMissing holds that what may be taken away is never missed, and that one too many is found at any moment.
+func TestAnEffectAtMostOnceMayBeMissing(t *testing.T) {
+	t.Parallel()
+	most := func(t *checker.Terms) {
+		lines(t)
+		for n := range t.Operation.Effects {
+			t.Operation.Effects[n].Delivery = contract.SentAtMostOnce
+		}
+	}
+	h := scene(story(acknowledged(201, "o1")).rows(1).with("lines", 2).with("sum", 12.5))
+	h.T1.Effects["lines"]["dti1"], h.T2.Effects["lines"]["dti1"], h.T2.Effects["sum"]["dti1"] = 2, 0, 0
+	judge(t, h, terms(most), nil, "")
+	require.Empty(t, checker.OwedEffects(terms(most), h, *h.T2), "nothing is waited for")
+	require.NotEmpty(t, checker.OwedEffects(terms(lines), h, *h.T2))
+	h.T2.Effects["lines"]["dti1"] = 3
+	judge(t, h, terms(most), []string{"effect-mismatch/lines"}, "")
+}

@@ -92,13 +92,14 @@ type Effect struct {
 	Times  *int     `yaml:"times" json:"times,omitempty"`   // with Seen: how many for each created thing; nil: 1
 	Within Duration `yaml:"within" json:"within,omitempty"` // with Seen: how long after its row it may come
 
-	Delivery Delivery `yaml:"delivery" json:"delivery,omitempty"` // with Seen
+	Delivery Delivery `yaml:"delivery" json:"delivery,omitempty"` // not with Delta
 }
 
-// Delivery says how sure it is that an effect reaches its sink. The zero value promises that it does, as often as it is to.
+// Delivery says how sure it is that an effect reaches its sink, or is in the database. The zero value promises that it does, as often as it is to.
 type Delivery string
 
-// SentAtMostOnce promises that it does not more often: it is sent once and never again, and is missing if that fails.
+// SentAtMostOnce promises that it does not more often: it is sent once and never again, and is missing if that fails. What is
+// read from the database may be taken away, too, as a message is from a queue.
 const SentAtMostOnce Delivery = "at-most-once"
 
 // Each is how many of an effect that is seen belong to one created thing.

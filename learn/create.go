@@ -21,6 +21,7 @@ import (
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
@@ -352,7 +353,12 @@ const forChildren = 2 * time.Second
 // children counts what else refers to the created row, when a job that writes some of it behind the answer has had its time.
 func (i *inquiry) children(ctx context.Context) {
 	p := i.file.Proof
+	var implied []databases.Reference
 	for _, t := range i.tables {
+		if t.FullName() != p.Table.FullName() {
+			more := p.Implied(t)
+			t.Refers, implied = append(slices.Clone(t.Refers), more...), append(implied, more...)
+		}
 		for _, r := range t.Refers {
 			if _, has := p.Row[r.Theirs]; has && r.Table == p.Table.FullName() && t.FullName() != p.Table.FullName() {
 				i.file.Children = append(i.file.Children, drafting.Child{Table: t, By: r})
@@ -367,6 +373,7 @@ func (i *inquiry) children(ctx context.Context) {
 	case <-ctx.Done():
 	}
 	eachChild(ctx, i, p.Row, func(c *drafting.Child, rows int) { c.Rows = rows })
+	i.file.Children = slices.DeleteFunc(i.file.Children, func(c drafting.Child) bool { return c.Rows == 0 && slices.Contains(implied, c.By) })
 }
 
 // eachChild counts what refers to a row, in one table after the other.

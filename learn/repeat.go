@@ -93,6 +93,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		return err
 	}
 	measures(ctx, i)
+	if err := messages(ctx, i); err != nil {
+		return err
+	}
 	if asking, err = i.questioner(); err != nil { // members may differ now that did not
 		return err
 	}
@@ -361,7 +364,13 @@ func rowsOf(ctx context.Context, i *inquiry, marker string) int {
 		i.row = row
 		recount(ctx, i, row)
 	}
-	return i.file.Proof.Count(rows)
+	made := i.file.Proof.Count(rows)
+	for n := range i.file.Proof.Others {
+		if o := &i.file.Proof.Others[n]; made == 1 { // two have two of each
+			o.Again = max(o.Again, o.CountIn(landings))
+		}
+	}
+	return made
 }
 
 // rowsIn are the rows of one table among those that hold a marker.

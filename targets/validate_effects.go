@@ -50,7 +50,10 @@ func (v *validator) effect(path string, o Operation, e contract.Effect) {
 	case e.Delta == nil && !hasMarker(e.Query):
 		v.addMistake(path+"/query", noMarker)
 	}
-	for _, key := range []string{"where", "undone", "times", "within", "delivery"} {
+	if e.Delta != nil && v.doc.Has(path+"/delivery") {
+		v.addMistake(path+"/delivery", "a delta is the change of a number by all intents together, which does not tell what may be missing; take delivery away, or write rows or value")
+	}
+	for _, key := range []string{"where", "undone", "times", "within"} {
 		if v.doc.Has(path + "/" + key) {
 			v.addMistake(path+"/"+key, "this is about what is seen at a sink, and the effect is read from the database")
 		}

@@ -42,6 +42,16 @@ func (t Table) FullName() string {
 // texts are the types of columns in which texts can be looked for.
 var texts = regexp.MustCompile(`(?i)char|text|clob|json|string|xml`)
 
+// TypeOf is the type of a column; empty: it has no such column, or none.
+func (t Table) TypeOf(column string) string {
+	for _, c := range t.Columns {
+		if c.Name == column {
+			return c.Type
+		}
+	}
+	return ""
+}
+
 // holdsText reports whether texts can be looked for in the column.
 func (c Column) holdsText() bool { return c.Type == "" || texts.MatchString(c.Type) }
 

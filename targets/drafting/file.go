@@ -51,7 +51,7 @@ type Child struct {
 	Table  databases.Table
 	By     databases.Reference
 	Rows   int  // that one create has made
-	Varies bool // with what an altered body says
+	Varies bool // with what an altered body says, or by itself
 	Again  int  // that it had when the create had been repeated; 0: not counted
 }
 

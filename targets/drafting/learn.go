@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/contract"
-	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
@@ -418,7 +417,7 @@ func (f *File) NaturalKey(r Repeated) []string {
 		natural = natural[:1]
 	}
 	if len(natural) > 0 && len(r.With) > 0 {
-		f.doubt("Whether another body with the same %s may make a row of its own: it did, with another value in %s, so the file has that in natural_key. If it must not, take it out, and let runs send such a body: alter of the operation.", natural[0], english.List(r.With, "or"))
+		f.doubt("Whether another body with the same %s may make a row of its own: it did, with another value in %s, so the file has that in natural_key. If it must not, take it out, and let runs send such a body: alter of the operation.", natural[0], strings.Join(r.With, " or "))
 	}
 	return slices.Concat(natural, r.With)
 }

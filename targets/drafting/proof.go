@@ -103,26 +103,44 @@ func (d Draft) Prove(c Created) *Proof {
 		best.apart()
 	}
 	for _, p := range places[1:] {
-		if p.Exact && p.Table.FullName() != best.Table.FullName() {
-			best.alsoIn(p.Table, p.Column)
+		if p.Table.FullName() != best.Table.FullName() && (p.Exact || holdsMessages(p.Table) && hasMark(d, p.Row[p.Column], best.Text, c.Marker)) {
+			best.alsoIn(p.Table, p.Column, p.Exact)
 		}
 	}
 	return &best
 }
 
-// Beside is a column of another table that holds the marker and nothing else.
+// hasMark reports that a text holds the marker of a member among others.
+func hasMark(d Draft, text, pointer, marker string) bool {
+	which := slices.Index(d.Texts, pointer)
+	return which >= 0 && which < len(marks) && strings.Contains(text, marker+markSpace+marks[which:which+1])
+}
+
+// Beside is a column of another table that holds the marker.
 type Beside struct {
 	Table  databases.Table
 	Column string
-	Rows   int // that one create has made
+	Inside bool // it holds more than the marker
+	Rows   int  // that one create has made
+	Again  int  // that it had when the create had been repeated; 0: not counted
 }
 
 // Name is table.column.
 func (b Beside) Name() string { return b.Table.FullName() + "." + b.Column }
 
+// CountIn counts the rows of a marker in its table, of all that hold the marker.
+func (b Beside) CountIn(landings []databases.Landing) (rows int) {
+	for _, l := range landings {
+		if l.Table.FullName() == b.Table.FullName() && slices.Contains(l.Columns, b.Column) {
+			rows++
+		}
+	}
+	return rows
+}
+
 // alsoIn notes a row of another table.
-func (p *Proof) alsoIn(t databases.Table, column string) {
-	b := Beside{Table: t, Column: column, Rows: 1}
+func (p *Proof) alsoIn(t databases.Table, column string, exact bool) {
+	b := Beside{Table: t, Column: column, Inside: !exact, Rows: 1}
 	if i := slices.IndexFunc(p.Others, func(o Beside) bool { return o.Name() == b.Name() }); i >= 0 {
 		p.Others[i].Rows++
 		return

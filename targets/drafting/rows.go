@@ -40,11 +40,16 @@ func (f *File) doubtProof() {
 				f.doubt("Whether %s may have more rows: one create made %d there, and there were %d when it was repeated.", c.Table.FullName(), c.Rows, c.Again)
 			}
 		}
-		if len(p.Others) > 0 {
-			var names []string
-			for _, o := range p.Others {
+		var names []string
+		for _, o := range p.Others {
+			if o.Again > o.Rows {
+				f.doubt("Whether %s may have more rows: one create made %d there, and there were %d when it was repeated.", o.Table.FullName(), o.Rows, o.Again)
+			}
+			if !o.Inside {
 				names = append(names, o.Name())
 			}
+		}
+		if len(names) > 0 {
 			f.doubt("Which table is the effect: the marker is in %s as well; effects, below, can count the rows there.", strings.Join(names, ", "))
 		}
 	}
@@ -119,13 +124,17 @@ func (f *File) condition() string {
 // markerCondition compares a column with the marker. A column that holds more than the marker is
 // searched, in the words of the dialect.
 func markerCondition(f *File) string {
-	column := f.Dialect.TableName(f.Proof.Table) + "." + f.Dialect.Name(f.Proof.Column)
+	return contains(f.Dialect, f.Dialect.TableName(f.Proof.Table)+"."+f.Dialect.Name(f.Proof.Column), f.Proof.Exact)
+}
+
+// contains is true where a column is the marker, or has it somewhere in it.
+func contains(d databases.Dialect, column string, exact bool) string {
 	switch {
-	case f.Proof.Exact:
+	case exact:
 		return column + " = :marker"
-	case f.Dialect == databases.MariaDB:
+	case d == databases.MariaDB:
 		return column + " like concat('%', :marker, '%')"
-	case f.Dialect == databases.PostgreSQL:
+	case d == databases.PostgreSQL:
 		return "cast(" + column + " as text) like '%' || cast(:marker as text) || '%'"
 	default:
 		return column + " like '%' || :marker || '%'"
@@ -157,14 +166,17 @@ var bookkeeping = regexp.MustCompile(`(?i)log|audit|attempt|event|histor|request
 
 // effects counts the rows of child tables that one create has made, and suggests to count those of others.
 func (f *File) effects() {
-	write := func(indent, name, query string, rows int) {
+	write := func(indent, name, query string, rows int, most bool) {
 		f.line("%s  - name: %s", indent, name)
 		f.line("%s    query: %s", indent, literal(query))
 		f.line("%s    rows: %d", indent, rows)
+		if most {
+			f.line("%s    delivery: at-most-once # what is sent may be taken away", indent)
+		}
 	}
 	var counted, others []Child
 	for _, c := range f.Children {
-		if c.Rows > 0 && !c.Varies && !bookkeeping.MatchString(c.Table.Name) {
+		if c.Rows > 0 && !c.Varies && (!bookkeeping.MatchString(c.Table.Name) || atMost(c.Table, c.Rows, c.Again)) {
 			counted = append(counted, c)
 		} else {
 			others = append(others, c)
@@ -173,8 +185,22 @@ func (f *File) effects() {
 	children := func(indent string, some []Child) {
 		for _, c := range some {
 			child, parent := f.Dialect.TableName(c.Table), f.Dialect.TableName(f.Proof.Table)
-			write(indent, c.name(f.Children), fmt.Sprintf("select 1 from %s join %s on %s.%s = %s.%s where %s", child, parent,
-				child, f.Dialect.Name(c.By.Column), parent, f.Dialect.Name(c.By.Theirs), f.condition()), c.Rows)
+			write(indent, c.name(f.Children), fmt.Sprintf("select 1 from %s join %s on %s where %s", child, parent, joined(f, c), f.condition()), c.Rows, atMost(c.Table, c.Rows, c.Again))
+		}
+	}
+	var sent, beside []Beside
+	for _, o := range f.Proof.Others {
+		switch {
+		case slices.ContainsFunc(f.Children, func(c Child) bool { return c.Table.FullName() == o.Table.FullName() }):
+		case o.Again > 0 && atMost(o.Table, o.Rows, o.Again):
+			sent = append(sent, o)
+		default:
+			beside = append(beside, o)
+		}
+	}
+	besides := func(indent string, some []Beside) {
+		for _, o := range some {
+			write(indent, Slug(o.Name()), fmt.Sprintf("select 1 from %s where %s", f.Dialect.TableName(o.Table), holds(f, o)), o.Rows, atMost(o.Table, o.Rows, o.Again))
 		}
 	}
 	// What was counted and is no log stands in the file. Others are comments: whether they are effects, only its
@@ -188,41 +214,45 @@ func (f *File) effects() {
 		return
 	}
 	all := len(f.Proof.Several.Rows)
-	if all > 0 {
-		f.line("    effects:")
-		write("    ", allRows(f), fmt.Sprintf("select 1 from %s where %s", f.Dialect.TableName(f.Proof.Table), f.condition()), all)
-	}
 	switch {
 	case all > 0:
-		children("    ", counted)
-		books(f)
-		indent = "    #"
+		f.line("    effects:")
+		write("    ", allRows(f), fmt.Sprintf("select 1 from %s where %s", f.Dialect.TableName(f.Proof.Table), f.condition()), all, false)
 	case len(counted) > 0:
 		f.line("    effects: # tables that refer to %s, and how many rows one create has made there; leave out logs", inert.Comment(f.Proof.Table.FullName()))
-		children("    ", counted)
-		books(f)
-		indent = "    #"
-	case len(f.Proof.Books) > 0:
+	case len(sent) > 0 || len(f.Proof.Books) > 0:
 		f.line("    effects:")
-		books(f)
-		indent = "    #"
 	case len(others) > 0:
 		f.line("    # effects: # tables that refer to %s, and how many rows one create has made there", inert.Comment(f.Proof.Table.FullName()))
-	case len(f.Proof.Others) > 0:
+	case len(beside) > 0:
 		f.line("    # effects: # other tables with the marker, and how many rows one create has made there; leave out logs and records of keys")
 	}
-	children(indent, others)
-	for _, o := range f.Proof.Others {
-		if slices.ContainsFunc(f.Children, func(c Child) bool { return c.Table.FullName() == o.Table.FullName() }) {
-			continue
-		}
-		table := f.Dialect.TableName(o.Table)
-		parameter := ":marker"
-		if f.Proof.ByReference {
-			parameter = ":reference"
-		}
-		write(indent, Slug(o.Name()), fmt.Sprintf("select 1 from %s where %s.%s = %s", table, table, f.Dialect.Name(o.Column), parameter), o.Rows)
+	if all > 0 || len(counted) > 0 || len(sent) > 0 || len(f.Proof.Books) > 0 {
+		children("    ", counted)
+		besides("    ", sent)
+		books(f)
+		indent = "    #"
 	}
+	children(indent, others)
+	besides(indent, beside)
+}
+
+// joined is true for the rows of a child table that refer to the created row. Where no foreign key says so, their types may differ.
+func joined(f *File, c Child) string {
+	child, parent := f.Dialect.TableName(c.Table)+"."+f.Dialect.Name(c.By.Column), f.Dialect.TableName(f.Proof.Table)+"."+f.Dialect.Name(c.By.Theirs)
+	if f.Dialect == databases.PostgreSQL && c.Table.TypeOf(c.By.Column) != f.Proof.Table.TypeOf(c.By.Theirs) {
+		return fmt.Sprintf("cast(%s as text) = cast(%s as text)", child, parent)
+	}
+	return child + " = " + parent
+}
+
+// holds is true for the rows of another table that hold the marker.
+func holds(f *File, o Beside) string {
+	condition := contains(f.Dialect, f.Dialect.TableName(o.Table)+"."+f.Dialect.Name(o.Column), !o.Inside)
+	if f.Proof.ByReference {
+		condition = strings.ReplaceAll(condition, ":marker", ":reference")
+	}
+	return condition
 }
 
 // name distinguishes the child from the others.

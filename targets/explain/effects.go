@@ -15,16 +15,18 @@ func (x *explainer) effects() {
 	}
 	for _, e := range x.operation.Effects {
 		from, name := "effects: "+e.Name, english.Word(e.Name)
+		most := "exactly"
+		if e.Delivery == contract.SentAtMostOnce {
+			most = "at most"
+		}
 		switch {
 		case e.Seen != "":
-			most := "exactly"
-			if e.Delivery == contract.SentAtMostOnce {
-				most = "at most"
-			}
 			x.held(from, "Each created thing has %s %s of %s at the sink %s", most, english.Plural(e.Each(), "message"), name, english.Word(e.Seen))
 			x.held(from, "All requests for %s of one intent carry one key of the target's own", name)
 		case e.Rows != nil:
-			x.held(from, "Each created thing has exactly %s in %s", english.Plural(*e.Rows, "row"), name)
+			x.held(from, "Each created thing has %s %s in %s", most, english.Plural(*e.Rows, "row"), name)
+		case e.Value != nil && e.Delivery == contract.SentAtMostOnce:
+			x.held(from, "For each created thing %s is at most %s", name, number(*e.Value))
 		case e.Value != nil:
 			x.held(from, "For each created thing %s is %s", name, number(*e.Value))
 		case e.Delta != nil:

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestInitCountsMessages holds that what a create leaves to be sent is counted, though it may be taken away when it is sent: where a foreign
+// key says that it belongs to the created row, where a column is called as one, and where the marker is inside of a document. The broken one
+// of each leaves a message for a repetition, too.
+func TestInitCountsMessages(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		table, insert string
+		effect        string
+	}{
+		"a foreign key":   {"create table sent_mails (id integer primary key, charge integer references charges (id))", "insert into sent_mails (charge) values (?)", "select 1 from sent_mails join charges on sent_mails.charge = charges.id where charges.memo = :marker"},
+		"a name":          {"create table mails (id integer primary key, charge_id integer)", "insert into mails (charge_id) values (?)", "select 1 from mails join charges on mails.charge_id = charges.id where charges.memo = :marker"},
+		"inside of JSON":  {"create table outbox (id integer primary key, topic text, payload text)", `insert into outbox (topic, payload) select 'charged', json_object('memo', memo, 'total', 5) from charges where id = ?`, "select 1 from outbox where outbox.payload like '%' || :marker || '%'"},
+		"taken when sent": {"create table outbox (id integer primary key, charge_id integer)", "insert into outbox (charge_id) values (?)", "select 1 from outbox join charges on outbox.charge_id = charges.id where charges.memo = :marker"},
+	} {
+		for broken, want := range map[bool]int{false: exitPass, true: exitFinding} {
+			t.Run(fmt.Sprint(name, ", broken: ", broken), func(t *testing.T) {
+				t.Parallel()
+				db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)&_txlock=immediate", "create table charges (id integer primary key, ref text unique, memo text); "+c.table)
+				address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					var body struct{ Ref, Memo string }
+					_ = json.NewDecoder(r.Body).Decode(&body)
+					tx, err := db.Begin()
+					if err != nil {
+						http.Error(w, err.Error(), http.StatusInternalServerError)
+						return
+					}
+					defer tx.Rollback()
+					done, _ := tx.Exec("insert into charges (ref, memo) values (?, ?) on conflict do nothing", body.Ref, body.Memo)
+					made, _ := done.RowsAffected()
+					var id int64
+					_ = tx.QueryRow("select id from charges where ref = ?", body.Ref).Scan(&id)
+					status := http.StatusOK
+					if made == 1 {
+						status = http.StatusCreated
+					}
+					if made == 1 || broken {
+						_, _ = tx.Exec(c.insert, id)
+					}
+					_ = tx.Commit()
+					if name == "taken when sent" && !broken {
+						_, _ = db.Exec("delete from outbox where charge_id < ?", id-20)
+					}
+					says(w, status, fmt.Sprintf(`{"id":%d}`, id))
+				}))
+				env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+				file, said := initiated(t, env, exitPass, "--curl", `curl -d '{"ref": "ch-2026-17", "memo": "lamp for the hall"}' `+address+"/charges", "--db", env["DATABASE_URL"])
+				text := readFile(t, file)
+				require.Contains(t, text, c.effect, said)
+				require.Contains(t, text, "delivery: at-most-once")
+				require.Equal(t, broken, strings.Contains(text, "may have more rows"), text, said)
+				got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay", "burst-same-key")
+				require.Equal(t, want, got.code, "%s\n%s", text, got)
+			})
+		}
+	}
+}

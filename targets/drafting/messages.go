@@ -1,0 +1,71 @@
+package drafting
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+var (
+	// sending matches names of tables whose rows are sent, or say that something was, so that no repetition of a request makes another.
+	sending = regexp.MustCompile(`(?i)outbox|mail|messag|notif`)
+	// working matches names of tables whose rows are work to do.
+	working = regexp.MustCompile(`(?i)queue|job|task`)
+	// noting matches names of tables that have rows for requests, and not for what they do.
+	noting = regexp.MustCompile(`(?i)log|audit|attempt|histor|request|trace|version|revision|session|token|key|idempot|record|dedup|seen|visit|view|lock|lease|claim|change|track|cache|status|inbox|receiv|processed|incoming`)
+)
+
+// holdsMessages reports that the rows of a table are messages or jobs, going by its name. They may be taken away when they are done.
+func holdsMessages(t databases.Table) bool {
+	return (sending.MatchString(t.Name) || working.MatchString(t.Name)) && !noting.MatchString(t.Name)
+}
+
+// HoldsMessages reports that the rows of the table are messages or jobs, going by its name.
+func (c Child) HoldsMessages() bool { return holdsMessages(c.Table) }
+
+// atMost reports that no create makes more messages than were seen in a table, and no repetition of one: it was seen to make none, or the
+// name of the table tells that each is sent.
+func atMost(t databases.Table, rows, again int) bool {
+	return rows > 0 && holdsMessages(t) && (again <= rows || sending.MatchString(t.Name))
+}
+
+// MayHaveMessages reports that a create was seen to make rows in other tables that may be messages.
+func MayHaveMessages(f *File) bool {
+	return slices.ContainsFunc(f.Children, func(c Child) bool { return c.Rows > 0 && c.HoldsMessages() })
+}
+
+// Implied are columns of another table that refer to the created row by their name, without a foreign key: order_id, where the row is one of
+// orders, or aggregate_id, where the id tells enough.
+func (p *Proof) Implied(t databases.Table) []databases.Reference {
+	var all []databases.Reference
+	if len(p.Table.Primary) != 1 {
+		return nil
+	}
+	own := p.Table.Primary[0]
+	named := []string{singular(squeezed(p.Table.Name)) + "id"}
+	if squeezed(own) != "id" {
+		named = append(named, squeezed(own))
+	}
+	if len(p.Row[own]) >= telling {
+		named = append(named, "aggregateid", "entityid", "resourceid", "objectid", "subjectid")
+	}
+	for _, c := range t.Columns {
+		refers := slices.ContainsFunc(t.Refers, func(r databases.Reference) bool { return r.Column == c.Name })
+		if !refers && slices.Contains(named, squeezed(c.Name)) {
+			all = append(all, databases.Reference{Column: c.Name, Table: p.Table.FullName(), Theirs: own})
+		}
+	}
+	return all
+}
+
+// singular is the name of one of what a table holds.
+func singular(plural string) string {
+	for _, end := range [][2]string{{"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"s", ""}} {
+		if one, is := strings.CutSuffix(plural, end[0]); is {
+			return one + end[1]
+		}
+	}
+	return plural
+}
