@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -76,5 +77,33 @@ func TestInitPromisesOnlyWhatAnswersKeep(t *testing.T) {
 				require.Contains(t, text, line, said)
 			}
 		})
+	}
+}
+
+// TestInitKeepsTheNameOfARepetition holds that an id which is null where the first answer has one is no answer to promise: `on conflict do
+// nothing returning id` returns none.
+func TestInitKeepsTheNameOfARepetition(t *testing.T) {
+	t.Parallel()
+	for broken, want := range map[bool]int{false: exitPass, true: exitFinding} {
+		db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table orders (id integer primary key, remark text, k text unique)")
+		address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var body struct{ Remark string }
+			_ = json.NewDecoder(r.Body).Decode(&body)
+			key := r.Header.Get("Idempotency-Key")
+			var id *int64
+			_ = db.QueryRow("insert into orders (remark, k) values (?, ?) on conflict do nothing returning id", body.Remark, key).Scan(&id)
+			if !broken {
+				_ = db.QueryRow("select id from orders where k = ?", key).Scan(&id)
+			}
+			answer, _ := json.Marshal(map[string]any{"data": map[string]any{"id": id}})
+			says(w, http.StatusCreated, string(answer))
+		}))
+		env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+		file, said := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: 7' -d '{"remark": "quick please"}' `+address+"/orders", "--db", env["DATABASE_URL"])
+		text := strings.ReplaceAll(readFile(t, file), "\n#", "")
+		require.Contains(t, text, "identity: /data/id", said)
+		require.Equal(t, broken, strings.Contains(text, "Whether a repetition may be answered without /data/id of what was created"), text)
+		got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay")
+		require.Equal(t, want, got.code, "%s\n%s", text, got)
 	}
 }

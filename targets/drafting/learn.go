@@ -212,10 +212,20 @@ func sameness(f *File, first Answer, again, apart []Answer, bursts []Burst) stri
 	case equal:
 	case named:
 		lines = append(lines, "body: identity")
+	case f.name(first) != "" && slices.ContainsFunc(again, func(a Answer) bool { return namesNothing(f, a) }):
+		lines = append(lines, "body: identity")
+		f.doubt("Whether a repetition may be answered without %s of what was created: one was, where the first answer has it. Runs will show it as a broken promise; if it may, say replay: {body: none}.", f.named().Where())
 	default:
 		lines = append(lines, "body: none")
 	}
 	return strings.Join(lines, ", ")
+}
+
+// namesNothing reports that an answer has the member that names the created thing, and nothing in it.
+func namesNothing(f *File, a Answer) bool {
+	at := f.named()
+	value, there := jsonpointer.Resolve(a.Body, at.JSON)
+	return at.JSON != "" && there && (value == nil || value == "")
 }
 
 // says reports that two answers have one body.
