@@ -30,7 +30,7 @@ func (d Draft) echoed(named contract.Identity) bool {
 // it is another one for each create, the same for a repetition, and nothing that the requests have said.
 func nameAgain(f *File, r Repeated) {
 	p := f.Proof
-	if p.Shown != (databases.Shown{}) && r.Row != nil && f.name(r.First) != p.Shown.Of(r.Row[p.Identity]) {
+	if r.Row != nil && p.Identity != "" && f.name(r.First) != p.Shown.Of(r.Row[p.Identity]) {
 		p.Named, p.Identity, p.Shown = contract.Identity{}, "", databases.Shown{}
 	}
 	if p.Named.Declared() && !f.Draft.echoed(p.Named) || r.First.Status == http.StatusAccepted || !r.Again.Done() || r.Rows > 1 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
@@ -211,6 +212,13 @@ func calledAs(table, path string) bool {
 	return last != "" && strings.Contains(squeezed(table), squeezed(last))
 }
 
+// namedAs reports that a table has the name of the end of the path, singular or plural, and nothing else.
+func namedAs(table, path string) bool {
+	path, _, _ = strings.Cut(path, "?")
+	_, last := jsonpointer.Cut(strings.TrimRight(path, "/"))
+	return singular(squeezed(last)) == singular(squeezed(table[strings.LastIndex(table, ".")+1:]))
+}
+
 // squeezed is a name in lower case and without separators: orderId, order_id and Order-ID are one.
 func squeezed(name string) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
@@ -249,7 +257,7 @@ func (c Created) identity(l databases.Landing, d Draft) (named contract.Identity
 		named := c.naming(l.Row[column], column)
 		switch {
 		case named.Declared() && !d.echoed(named):
-			return named, column, databases.Shown{}
+			return named, ofParent(l, d, named, column), databases.Shown{}
 		case saidIn == "" && named.Declared():
 			said, saidIn = named, column
 		}
@@ -260,6 +268,19 @@ func (c Created) identity(l databases.Landing, d Draft) (named contract.Identity
 		}
 	}
 	return said, saidIn, databases.Shown{}
+}
+
+// ofParent is the column that refers to another table, where the answer may name its row as well as the created one, as both are numbered
+// alike by chance: order_id, where the member is called orderId, or where the path is called as that table and not as this one.
+func ofParent(l databases.Landing, d Draft, named contract.Identity, column string) string {
+	_, member := jsonpointer.Cut(named.JSON)
+	for _, r := range l.Table.Refers {
+		alike := r.Column != column && l.Row[r.Column] == l.Row[column]
+		if alike && (squeezed(member) == squeezed(r.Column) || namedAs(r.Table, d.Path) && !namedAs(l.Table.Name, d.Path)) {
+			return r.Column
+		}
+	}
+	return column
 }
 
 // naming finds where the answer has the value of a row's column as it is.

@@ -214,20 +214,24 @@ func (f *File) effects() {
 		return
 	}
 	all := len(f.Proof.Several.Rows)
+	above, named := parent(f)
 	switch {
 	case all > 0:
 		f.line("    effects:")
 		write("    ", allRows(f), fmt.Sprintf("select 1 from %s where %s", f.Dialect.TableName(f.Proof.Table), f.condition()), all, false)
 	case len(counted) > 0:
 		f.line("    effects: # tables that refer to %s, and how many rows one create has made there; leave out logs", inert.Comment(f.Proof.Table.FullName()))
-	case len(sent) > 0 || len(f.Proof.Books) > 0:
+	case len(sent) > 0 || len(f.Proof.Books) > 0 || named:
 		f.line("    effects:")
 	case len(others) > 0:
 		f.line("    # effects: # tables that refer to %s, and how many rows one create has made there", inert.Comment(f.Proof.Table.FullName()))
 	case len(beside) > 0:
 		f.line("    # effects: # other tables with the marker, and how many rows one create has made there; leave out logs and records of keys")
 	}
-	if all > 0 || len(counted) > 0 || len(sent) > 0 || len(f.Proof.Books) > 0 {
+	if all > 0 || len(counted) > 0 || len(sent) > 0 || len(f.Proof.Books) > 0 || named {
+		if named {
+			childless(f, above)
+		}
 		children("    ", counted)
 		besides("    ", sent)
 		books(f)

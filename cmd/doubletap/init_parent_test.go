@@ -1,0 +1,68 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestInitOfAnOrderWhoseTextIsInItsLines holds that the answer names the order and not its line, though both are numbered alike when init asks,
+// and that orders without a line are counted: the broken service makes one before it looks whether the key is known.
+func TestInitOfAnOrderWhoseTextIsInItsLines(t *testing.T) {
+	t.Parallel()
+	for _, member := range []string{"orderId", "id"} {
+		for broken, want := range map[bool]int{false: exitPass, true: exitFinding} {
+			t.Run(fmt.Sprint(member, ", broken: ", broken), func(t *testing.T) {
+				t.Parallel()
+				db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)&_txlock=immediate",
+					"create table orders (id integer primary key, total integer); create table order_items (id integer primary key, order_id integer references orders (id), label text); create table keys (k text primary key, order_id integer)")
+				address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					var body struct {
+						Total int
+						Items []struct{ Label string }
+					}
+					_ = json.NewDecoder(r.Body).Decode(&body)
+					key := r.Header.Get("Idempotency-Key")
+					if len(body.Items) == 0 || key == "" {
+						says(w, http.StatusBadRequest, `{"code": "incomplete"}`)
+						return
+					}
+					tx, err := db.Begin()
+					if err != nil {
+						http.Error(w, err.Error(), http.StatusInternalServerError)
+						return
+					}
+					defer tx.Rollback()
+					var id int64
+					status := http.StatusCreated
+					known := tx.QueryRow("select order_id from keys where k = ?", key).Scan(&id) == nil
+					if known {
+						status = http.StatusOK
+					}
+					if !known || broken {
+						var made int64
+						_ = tx.QueryRow("insert into orders (total) values (?) returning id", body.Total).Scan(&made)
+						if !known {
+							id = made
+							_, _ = tx.Exec("insert into order_items (order_id, label) values (?, ?)", id, body.Items[0].Label)
+							_, _ = tx.Exec("insert into keys values (?, ?)", key, id)
+						}
+					}
+					_ = tx.Commit()
+					says(w, status, fmt.Sprintf(`{%q: %d}`, member, id))
+				}))
+				env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+				file, said := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: 7' -d '{"total": 24, "items": [{"label": "lamp for the hall"}]}' `+address+"/orders", "--db", env["DATABASE_URL"])
+				text := readFile(t, file)
+				require.Contains(t, text, "identity: order_id", said)
+				require.Contains(t, strings.Join(strings.Fields(text), " "), `query: select count(*) from orders where not exists (select 1 from order_items where order_items.order_id = orders.id) delta: 0`)
+				got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay", "burst-same-key")
+				require.Equal(t, want, got.code, "%s\n%s", text, got)
+			})
+		}
+	}
+}
