@@ -83,7 +83,8 @@ func requestOf(a history.Attempt, body history.Body, key contract.Key) Request {
 // keyInPath stands in the path of a recorded request for the key of an attempt.
 const keyInPath = "{{.Key}}"
 
-// place puts the key of an attempt where its operation takes it: header, query or path. A
+// place puts the key of an attempt where its operation takes it: header, query, path or
+// cookie. A
 // key in the body is noted among the members, which are set together. A quoted key is a
 // string of structured fields (RFC 9651, section 3.3.3), as the IETF draft of
 // Idempotency-Key has it.
@@ -106,6 +107,8 @@ func (r *Request) place(a history.Attempt, key contract.Key, members map[string]
 			joint = "&"
 		}
 		r.Path += joint + strings.ReplaceAll(url.QueryEscape(key.Name)+"="+url.QueryEscape(a.Key), "+", "%20")
+	case contract.KeyInCookie:
+		contract.SetCookie(r.Header, key.Name, a.Key)
 	case contract.KeyInPath:
 		r.Path = strings.ReplaceAll(r.Path, keyInPath, url.PathEscape(a.Key))
 	}

@@ -25,16 +25,37 @@ const (
 	KeyInBody   KeyPlace = "body"
 	KeyInQuery  KeyPlace = "query"
 	KeyInPath   KeyPlace = "path" // where the path says {{.Key}}
+	KeyInCookie KeyPlace = "cookie"
 )
 
 // Key says how an operation takes its idempotency key.
 type Key struct {
 	In       KeyPlace `yaml:"in" json:"in,omitempty"`
-	Name     string   `yaml:"name" json:"name,omitempty"` // of the header, of the body's member or a JSON pointer to it, or of the query's parameter
+	Name     string   `yaml:"name" json:"name,omitempty"` // of the header, of the body's member or a JSON pointer to it, of the query's parameter, or of the cookie
 	Required bool     `yaml:"required" json:"required,omitempty"`
 	Quoted   bool     `yaml:"quoted" json:"quoted,omitempty"` // sent as a structured-field string (RFC 9651), in quotes
 	Format   Format   `yaml:"format" json:"format,omitempty"`
 	FoldCase bool     `yaml:"fold_case" json:"fold_case,omitempty"` // keys that differ in case only are the same key
+}
+
+// SetCookie adds a cookie to headers, behind those that they have. What a cookie cannot hold is percent-encoded (RFC 6265, section 4.1.1).
+func SetCookie(header map[string]string, name, value string) {
+	var pair strings.Builder
+	pair.WriteString(name + "=")
+	for _, b := range []byte(value) {
+		if b <= ' ' || b > '~' || strings.IndexByte(`",;\`, b) >= 0 {
+			fmt.Fprintf(&pair, "%%%02X", b)
+		} else {
+			pair.WriteByte(b)
+		}
+	}
+	for at, others := range header {
+		if strings.EqualFold(at, "Cookie") {
+			header[at] = others + "; " + pair.String()
+			return
+		}
+	}
+	header["Cookie"] = pair.String()
 }
 
 // Format says what a key may look like.

@@ -49,6 +49,70 @@ func findKey(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Rep
 	return r, ctx.Err()
 }
 
+// findIssued looks for the value of a page that is good for one creation, such as the token of a form, where the same request again made no
+// second row: with another one, the same request makes one. It returns what came of the repetition then, or what it was given.
+func findIssued(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Repeated, error) {
+	if i.file.Draft.Keyed() {
+		return r, nil
+	}
+	without := i.file.Draft
+	drafts, called := without.IssuedKeys()
+	for n, draft := range drafts {
+		fmt.Fprintf(i.Said, "the same request again made no second row; sending it again with %s of another page\n", called[n])
+		if i.file.Draft = draft; givesAnother(ctx, i) {
+			if with, is, err := underKey(ctx, i); is || err != nil {
+				i.file.KeySeen = "with the same value of its page the same request again made no second row, and with another one it did"
+				return with, err
+			}
+		}
+		i.file.Draft = without
+	}
+	return r, ctx.Err()
+}
+
+// givesAnother reports that the same request with another key makes another row.
+func givesAnother(ctx context.Context, i *inquiry) bool {
+	asking, err := i.questioner()
+	if err != nil {
+		return false
+	}
+	answers, markers := asking.done(ctx, "another-page", "[{send: {}}, {send: {key: fresh}}]")
+	return len(answers) > 1 && answers[0].Done() && answers[1].Done() && i.made(ctx, markers[0]) > 1
+}
+
+// findPlace looks for the key among places of the request, where the second of two creates took the place of the first: with another value in
+// it, both are there, and a repetition makes no second row.
+func findPlace(ctx context.Context, i *inquiry, r *drafting.Repeated, places []targets.Key) (bool, error) {
+	without := i.file.Draft
+	for _, key := range places {
+		fmt.Fprintf(i.Said, "a second create made no row beside the first; trying with %s as the key\n", drafting.Called(key))
+		i.file.Draft = without.WithKeyIn(key)
+		asking, err := i.questioner()
+		if err != nil {
+			break
+		}
+		answers, markers := asking.ask(ctx, "place", 2, "[{send: {}}]")
+		if len(answers) > 1 && answers[0].Done() && answers[1].Done() && i.made(ctx, markers[1]) == 1 && rowsOf(ctx, i, markers[0]) == 1 {
+			if with, is, err := underKey(ctx, i); is || err != nil {
+				*r = with
+				return is, err
+			}
+		}
+	}
+	i.file.Draft = without
+	return false, ctx.Err()
+}
+
+// underKey repeats a create under the key that the draft has, and reports that this made one row.
+func underKey(ctx context.Context, i *inquiry) (drafting.Repeated, bool, error) {
+	asking, err := i.questioner()
+	if err != nil {
+		return drafting.Repeated{}, false, err
+	}
+	r, err := i.repeatedOnce(ctx, asking)
+	return r, err == nil && r.First.Done() && !r.Again.Failed() && r.Rows == 1, err
+}
+
 // makesOneRow reports that a create and its repetition make one row.
 func makesOneRow(ctx context.Context, i *inquiry, asking *questioner) bool {
 	answers, markers := asking.done(ctx, "header", "[{send: {}}, {send: {}}]")

@@ -58,8 +58,13 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		if r, err = findKey(ctx, i, r); err != nil {
 			return err
 		}
-		keyed = i.file.Draft.Keyed()
 	}
+	if r.Rows == 1 {
+		if r, err = findIssued(ctx, i, r); err != nil {
+			return err
+		}
+	}
+	keyed = i.file.Draft.Keyed()
 	if r.Rows == 1 || r.Rows > 1 && keyed {
 		if err := i.natural(ctx, &r); err != nil {
 			return err
@@ -69,6 +74,7 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		if err := unconstrained(ctx, i, &r); err != nil {
 			return err
 		}
+		keyed = i.file.Draft.Keyed()
 	}
 	switch {
 	case !keyed:
@@ -547,6 +553,11 @@ func unconstrained(ctx context.Context, i *inquiry, r *drafting.Repeated) error 
 		replaced := made && answers[0].Done() && rowsOf(ctx, i, markers[0]) == 0 // by the second: it is the same thing to the target
 		switch {
 		case !made || replaced:
+			if pointer == "" {
+				if is, err := findPlace(ctx, i, r, i.file.Draft.KeyPlaces()); is || err != nil {
+					return err
+				}
+			}
 			if r.Taken == nil {
 				r.Taken = &answers[1]
 			}
@@ -560,7 +571,8 @@ func unconstrained(ctx context.Context, i *inquiry, r *drafting.Repeated) error 
 		}
 	}
 	r.Taken = nil
-	return nil
+	_, err := findPlace(ctx, i, r, i.file.Draft.OtherPlaces())
+	return err
 }
 
 // questioner sends requests to a target as a new client would.

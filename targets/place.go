@@ -25,6 +25,12 @@ func (o Operation) PlaceKey(r *Rendered, key string) error {
 		return nil
 	case contract.KeyInPath:
 		return o.placeInPath(r, key)
+	case contract.KeyInCookie:
+		if r.Header == nil {
+			r.Header = map[string]string{}
+		}
+		contract.SetCookie(r.Header, o.Key.Name, key)
+		return nil
 	}
 	return errors.New("place the key: the operation takes none")
 }

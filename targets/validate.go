@@ -213,12 +213,15 @@ func (v *validator) replaces(path string, which Variant, inside string, members,
 	}
 }
 
+// tokenLike matches a name of a header or a cookie (RFC 9110, section 5.6.2).
+var tokenLike = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+
 // key looks at where the key travels, and that nothing else of the request stands there.
 func (v *validator) key(path string, o Operation) {
 	name := path + "/key/name"
 	switch o.Key.In {
 	case contract.KeyInHeader:
-		if !regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$").MatchString(o.Key.Name) {
+		if !tokenLike.MatchString(o.Key.Name) {
 			v.addMistake(name, "expected a header's name, got %s", v.doc.Shown(name))
 		}
 		for header := range o.Request.Header {
@@ -234,10 +237,27 @@ func (v *validator) key(path string, o Operation) {
 		} else if o.queries(o.Key.Name) {
 			v.addMistake(path+"/request/path", "the parameter %s is the key's; leave it to the key", v.doc.Shown(name))
 		}
+	case contract.KeyInCookie:
+		keyInCookie(v, path, o)
 	}
 	v.keyInPath(path, o)
 	if o.Key.Quoted && o.Key.In != contract.KeyInHeader {
 		v.addMistake(path+"/key/quoted", "only a key in a header can be quoted")
+	}
+}
+
+// keyInCookie looks at the name of a key that is to travel in a cookie.
+func keyInCookie(v *validator, path string, o Operation) {
+	if !tokenLike.MatchString(o.Key.Name) {
+		v.addMistake(path+"/key", "a key in a cookie needs the name of its cookie, such as name: order_token")
+		return
+	}
+	for header, value := range o.Request.Header {
+		for pair := range strings.SplitSeq(value, ";") {
+			if name, _, _ := strings.Cut(strings.TrimSpace(pair), "="); strings.EqualFold(header, "Cookie") && name == o.Key.Name {
+				v.addMistake(path+jsonpointer.Of("request", "headers", header), "the cookie %s is the key's; leave it to the key", v.doc.Shown(path+"/key/name"))
+			}
+		}
 	}
 }
 

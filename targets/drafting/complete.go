@@ -76,7 +76,7 @@ func doubtReplacing(f *File) {
 		f.alter.unsent = true
 		return
 	}
-	retry := f.learnt.natural == nil && (d.Key.In == contract.KeyInHeader || d.Key.In == contract.KeyInQuery)
+	retry := f.learnt.natural == nil && (d.Key.In == contract.KeyInHeader || d.Key.In == contract.KeyInQuery || d.Key.In == contract.KeyInCookie)
 	if d.Method == http.MethodPost && (retry || f.learnt.replacing.Status == http.StatusCreated) {
 		f.doubt("%s, and was answered %d as the first one was. Runs will show it as a broken promise; if it may, take alter out.", doubt, f.learnt.replacing.Status)
 		return

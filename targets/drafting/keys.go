@@ -1,6 +1,7 @@
 package drafting
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"regexp"
@@ -22,8 +23,8 @@ var keyName = regexp.MustCompile(`dedup|nonce|(request|client|submission|operati
 func NamesKey(name string) bool { return strings.Contains(squeezed(name), "idempoten") }
 
 // KeyPlaces are the places in the request that may hold its key, though they are not called so: such as a header with the id of a
-// delivery, or one whose name ends in key and that is no credential; a parameter or a member that is called a request's; and the end of
-// the path, if that looks drawn.
+// delivery, or one whose name ends in key and that is no credential; a parameter or a member that is called a request's; a cookie; and
+// the end of the path, if that looks drawn.
 func (d Draft) KeyPlaces() []targets.Key {
 	if d.Keyed() {
 		return nil
@@ -46,8 +47,9 @@ func (d Draft) KeyPlaces() []targets.Key {
 			add(contract.KeyInBody, memberName(pointer))
 		}
 	})
+	all = append(all, d.cookieKeys()...)
 	if drawn(lastOf(d.Path)) {
-		all = append(all, keyAtEnd(d.Path))
+		all = append(all, keyInPath(lastOf(d.Path)))
 	}
 	return all
 }
@@ -70,7 +72,7 @@ func (d Draft) headerKeys() []string {
 var credentialName = regexp.MustCompile(`(?i)auth|cookie|access|api|csrf|xsrf|session|secret|signature|bearer|jwt|host|tenant|account|organi[sz]|workspace|prefer|^if-|encoding`)
 
 // OtherPlaces are the headers and parameters that are not called like a key, and may hold one all the same, such as X-Client-Ref: of
-// those no name says what they are for.
+// those no name says what they are for. What looks drawn within the path is the last, as it may be another thing's id.
 func (d Draft) OtherPlaces() []targets.Key {
 	if d.Keyed() {
 		return nil
@@ -92,6 +94,14 @@ func (d Draft) OtherPlaces() []targets.Key {
 		name, value, _ := strings.Cut(part, "=")
 		if !strings.Contains(value, "{{") {
 			add(contract.KeyInQuery, name)
+		}
+	}
+	path, _, _ := strings.Cut(d.Path, "?")
+	segments := strings.Split(path, "/")
+	for n := len(segments) - 2; n > 0; n-- {
+		if key := keyInPath(segments[n]); drawn(segments[n]) && !credentialName.MatchString(segments[n-1]) {
+			key.Name = segments[n]
+			all = append(all, key)
 		}
 	}
 	return all
@@ -163,8 +173,10 @@ func Called(key targets.Key) string {
 		return "the parameter " + key.Name
 	case contract.KeyInBody:
 		return key.Name + " of the body"
+	case contract.KeyInCookie:
+		return "the cookie " + key.Name
 	case contract.KeyInPath:
-		return "the end of the path"
+		return cmp.Or(key.Name, "the end") + " of the path"
 	default:
 		return key.Name
 	}
@@ -194,11 +206,16 @@ func (d Draft) WithKeyIn(key targets.Key) Draft {
 		pointer := jsonpointer.Member(key.Name)
 		held = d.Templates[pointer]
 		d = d.without(pointer)
+	case contract.KeyInCookie:
+		d, held = d.withoutCookie(key.Name)
 	case contract.KeyInPath:
 		path, query, asks := strings.Cut(d.Path, "?")
-		if d.Path = strings.TrimSuffix(path, lastOf(d.Path)) + "{{.Key}}"; asks {
+		segment := "/" + cmp.Or(key.Name, lastOf(d.Path))
+		at := strings.LastIndex(path, segment)
+		if d.Path = path[:at] + "/{{.Key}}" + path[at+len(segment):]; asks {
 			d.Path += "?" + query
 		}
+		key.Name = "" // a key in the path has none
 	}
 	d.Key = key
 	d.Needed = slices.DeleteFunc(slices.Clone(d.Needed), func(name string) bool { return held == "${"+name+"}" })
@@ -242,10 +259,10 @@ func parameters(path string) []string {
 	return strings.Split(query, "&")
 }
 
-// keyAtEnd is a key that is the last segment of a path.
-func keyAtEnd(path string) targets.Key {
+// keyInPath is a key that is a segment of a path, the last one if it has no name.
+func keyInPath(segment string) targets.Key {
 	key := targets.Key{Key: contract.Key{In: contract.KeyInPath, Required: true}}
-	if uuidLike.MatchString(lastOf(path)) {
+	if uuidLike.MatchString(segment) {
 		key.Format = contract.OnlyUUID
 	}
 	return key
@@ -288,6 +305,13 @@ func (d *Draft) keyed() {
 	case found != "":
 		*d = d.WithKeyIn(targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: found}})
 	case d.Method == http.MethodPut && drawn(lastOf(d.Path)):
-		*d = d.WithKeyIn(keyAtEnd(d.Path))
+		*d = d.WithKeyIn(keyInPath(lastOf(d.Path)))
+	default:
+		_, pairs := d.cookies()
+		for _, pair := range pairs {
+			if name, _, _ := strings.Cut(pair, "="); NamesKey(name) {
+				*d = d.WithKeyIn(targets.Key{Key: contract.Key{In: contract.KeyInCookie, Name: name}})
+			}
+		}
 	}
 }

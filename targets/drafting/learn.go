@@ -349,6 +349,9 @@ func (l *learnt) tellApart() {
 			l.declined = contract.Signature{}
 		}
 	}
+	if same(l.missing, l.existing) { // as to a token that is used, or none
+		l.missing = contract.Signature{}
+	}
 	if same(l.inProgress, l.existing) {
 		l.inProgress = contract.Signature{}
 	}

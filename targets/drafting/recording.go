@@ -141,16 +141,22 @@ func (rec *recording) link(d *Draft, r Request) linked {
 // cookies makes those that earlier answers set the only ones.
 func (rec *recording) cookies(d *Draft, header [2]string) linked {
 	var l linked
+	var drawn []string
 	for pair := range strings.SplitSeq(header[1], ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
 		if text := rec.cookie(name, value); text != "" {
 			l.cookies = append(l.cookies, name+"="+text)
+		} else if d == rec.draft && mayBeKey(name, value) { // of the client, and perhaps the key
+			if d.Keyed() {
+				continue
+			}
+			drawn = append(drawn, name+"="+d.variable(Variable(rec.prefix, name), value))
 		} else {
 			l.unknown = append(l.unknown, name)
 		}
 	}
 	if len(l.cookies) > 0 {
-		d.Header[header[0]] = strings.Join(l.cookies, "; ")
+		d.Header[header[0]] = strings.Join(append(slices.Clone(l.cookies), drawn...), "; ")
 	}
 	return l
 }
@@ -186,7 +192,7 @@ func textAt(body map[string]any, pointer string) string {
 }
 
 // tokenName matches the names of members whose value the form's page gives, so that no other page can send the form.
-var tokenName = regexp.MustCompile(`(?i)csrf|xsrf|authenticity_?token|^_?token$|verification_?token|(form|request|submission)_?token`)
+var tokenName = regexp.MustCompile(`(?i)csrf|xsrf|authenticity_?token|^_?token$|verification_?token|(form|request|submission|submit|order|checkout)_?token`)
 
 // PageMember is the member of the body that the form's page gives, another one for each create, and that is no defence against other pages;
 // empty: there is none.
@@ -199,21 +205,24 @@ func (d Draft) PageMember() string {
 	return ""
 }
 
-// page makes the page with the form a step, where the form has a token that stands in its page.
+// page makes the page with the form a step, where the form has tokens that stand in its page.
 func (d *Draft) page(path string) {
+	extract, names := map[string]Extract{}, []string(nil)
 	for _, name := range slices.Sorted(maps.Keys(d.Body)) {
 		pointer := jsonpointer.Of(name)
 		if !tokenName.MatchString(name) || !strings.HasPrefix(d.Templates[pointer], "${") {
 			continue
 		}
 		d.Templates[pointer] = "{{.Prepared." + Exported(name) + "}}"
-		d.Prepare = append(d.Prepare, pageStep(*d, path, map[string]Extract{
-			Exported(name): {HTML: fmt.Sprintf("input[name=%q]", name), Attribute: "value"},
-		}))
-		d.Doubts = append(d.Doubts, fmt.Sprintf("Whether the form with its %s stands at %s: the Referer of the command says so.", name, path))
-		prune(d)
+		extract[Exported(name)] = Extract{HTML: fmt.Sprintf("input[name=%q]", name), Attribute: "value"}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
 		return
 	}
+	d.Prepare = append(d.Prepare, pageStep(*d, path, extract))
+	d.Doubts = append(d.Doubts, fmt.Sprintf("Whether the form with its %s stands at %s: the Referer of the command says so.", strings.Join(names, " and "), path))
+	prune(d)
 }
 
 // pageStep asks for a page with the cookie of the create, and extracts values from it.

@@ -196,12 +196,17 @@ func (d *Document) deletes(c Create) bool {
 	return false
 }
 
-// chosen is the parameter that a PUT has for the last segment of its path, where the client chooses the id; empty: none.
+// chosen is the parameter that is the last segment of the path where the client chooses it: that of a PUT, or one that is called an
+// idempotency key; empty: none.
 func (c Create) chosen() string {
-	if c.Method != http.MethodPut || c.changes {
+	last := c.last()
+	named := slices.ContainsFunc(c.all(), func(p *openapi3.Parameter) bool {
+		return p.In == "path" && p.Name == last && namesKey(p.Name, p.Description)
+	})
+	if c.changes || c.Method != http.MethodPut && !named {
 		return ""
 	}
-	return c.last()
+	return last
 }
 
 // last is the parameter that is the last segment of the path; empty: that is none.

@@ -186,7 +186,7 @@ func (c Create) all() []*openapi3.Parameter {
 
 // key is the idempotency key that the operation documents.
 func (c Create) key(body *openapi3.Schema) targets.Key {
-	places := map[string]contract.KeyPlace{"header": contract.KeyInHeader, "query": contract.KeyInQuery}
+	places := map[string]contract.KeyPlace{"header": contract.KeyInHeader, "query": contract.KeyInQuery, "cookie": contract.KeyInCookie}
 	for _, p := range c.all() {
 		if place, ok := places[p.In]; ok && namesKey(p.Name, p.Description) {
 			return targets.Key{Key: contract.Key{In: place, Name: p.Name, Required: p.Required, Format: keyFormat(flatten(p.Schema, 0))}}
