@@ -27,6 +27,8 @@ func TestARequestIsToldAsItWasSent(t *testing.T) {
 			want: Request{Path: "/a", Content: body.Content, Header: map[string]string{"key": "k"}}},
 		"in the query": {attempt: history.Attempt{Key: "k 1"}, key: contract.Key{In: contract.KeyInQuery, Name: "key"}, change: func(b *history.Body) { b.Path = "/a?x=1" },
 			want: Request{Path: "/a?x=1&key=k%201", Content: body.Content}},
+		"in a cookie": {attempt: history.Attempt{Key: "k"}, key: contract.Key{In: contract.KeyInCookie, Name: "key"}, change: func(b *history.Body) { b.Header = map[string]string{"Cookie": "***"} },
+			want: Request{Path: "/a", Content: body.Content, Header: map[string]string{"Cookie": "***; key=k"}}},
 		"in the path": {attempt: history.Attempt{Key: "k/1"}, key: contract.Key{In: contract.KeyInPath}, change: func(b *history.Body) { b.Path = "/a/{{.Key}}" },
 			want: Request{Path: "/a/k%2F1", Content: body.Content}},
 		"in the body": {attempt: history.Attempt{Key: "<k>"}, key: contract.Key{In: contract.KeyInBody, Name: "a/b"},
@@ -50,7 +52,9 @@ func TestARequestIsToldAsItWasSent(t *testing.T) {
 			if c.want.Header == nil {
 				c.want.Header = map[string]string{}
 			}
-			c.want.Header["Authorization"] = "***"
+			if sent.Header["Authorization"] != "" {
+				c.want.Header["Authorization"] = "***"
+			}
 			require.Equal(t, c.want, requestOf(c.attempt, sent, c.key))
 			require.Equal(t, map[string]string{"Authorization": "***"}, body.Header, "the body of the intent stays as it is")
 		})

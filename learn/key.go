@@ -52,10 +52,10 @@ func findKey(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Rep
 // findIssued looks for the value of a page that is good for one creation, such as the token of a form, where the same request again made no
 // second row: with another one, the same request makes one. It returns what came of the repetition then, or what it was given.
 func findIssued(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Repeated, error) {
-	if i.file.Draft.Keyed() {
+	without := i.file.Draft
+	if without.Keyed() || without.Changes() || drafting.Conditional(without) { // a version is for one change
 		return r, nil
 	}
-	without := i.file.Draft
 	drafts, called := without.IssuedKeys()
 	for n, draft := range drafts {
 		fmt.Fprintf(i.Said, "the same request again made no second row; sending it again with %s of another page\n", called[n])

@@ -94,6 +94,20 @@ func TestAKeyIsAddedToTheQuery(t *testing.T) {
 	}
 }
 
+func TestAKeyIsAddedToTheCookies(t *testing.T) {
+	t.Parallel()
+	o := targets.Operation{Key: targets.Key{Key: contract.Key{In: contract.KeyInCookie, Name: "order"}}}
+	for _, c := range []struct{ had, want map[string]string }{
+		{nil, map[string]string{"Cookie": `order=s%3Aa%20+%3B%22`}},
+		{map[string]string{"A": "b"}, map[string]string{"A": "b", "Cookie": `order=s%3Aa%20+%3B%22`}},
+		{map[string]string{"cookie": "session=1"}, map[string]string{"cookie": `session=1; order=s%3Aa%20+%3B%22`}},
+	} {
+		r := targets.Rendered{Path: "/c", Header: c.had}
+		require.NoError(t, o.PlaceKey(&r, `s%3Aa +;"`))
+		require.Equal(t, targets.Rendered{Path: "/c", Header: c.want}, r)
+	}
+}
+
 func TestABlankKeyIsPlacedLikeAnyOther(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -103,6 +117,7 @@ func TestABlankKeyIsPlacedLikeAnyOther(t *testing.T) {
 		{targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "K"}}, targets.Rendered{Path: "/c", Header: map[string]string{"K": ""}}},
 		{targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "K", Quoted: true}}, targets.Rendered{Path: "/c", Header: map[string]string{"K": `""`}}},
 		{targets.Key{Key: contract.Key{In: contract.KeyInQuery, Name: "k"}}, targets.Rendered{Path: "/c?k="}},
+		{targets.Key{Key: contract.Key{In: contract.KeyInCookie, Name: "k"}}, targets.Rendered{Path: "/c", Header: map[string]string{"Cookie": "k="}}},
 		{targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "k"}}, targets.Rendered{
 			Path: "/c", Header: map[string]string{"Content-Type": "application/json"}, Body: []byte(`{"k":""}`),
 		}},

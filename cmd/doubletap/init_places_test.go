@@ -70,7 +70,8 @@ func (k *taker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case k.mismatch != 0:
 			says(w, k.mismatch, `{"code":"key_reused"}`)
 		default:
-			says(w, k.again, fmt.Sprintf(`{"id":%d}`, id))
+			k.db.QueryRow("select note from orders where id = ?", id).Scan(&order.Note)
+			says(w, k.again, fmt.Sprintf(`{"id":%d,"note":%q}`, id, order.Note))
 		}
 		return
 	}

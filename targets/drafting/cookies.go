@@ -6,17 +6,24 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // visitorName matches names of cookies that say who asks, and are no request's.
-var visitorName = regexp.MustCompile(`(?i)sess|sid$|auth|csrf|xsrf|login|jwt|bearer|access|remember|refresh|user|visitor|client_?id|device|consent|^_ga|^_hj|^ajs_|^amp_|^__cf`)
+var visitorName = regexp.MustCompile(`(?i)sess|sid$|auth|csrf|xsrf|login|jwt|bearer|access|remember|refresh|user|visit|client_?id|device|consent|^_ga|^_hj|^ajs_|^amp_|^__cf`)
+
+// ofRequest reports that a cookie may be a request's. A target file cannot name one that is called otherwise than RFC 6265 allows.
+func ofRequest(name string) bool {
+	return httpguts.ValidHeaderFieldName(name) && (NamesKey(name) || !visitorName.MatchString(name))
+}
 
 // mayBeKey reports that a cookie may hold the key of a request: it is called so, or has a value that is drawn.
 func mayBeKey(name, value string) bool {
 	called := squeezed(name)
-	return NamesKey(name) || !visitorName.MatchString(name) && (keyName.MatchString(called) || strings.HasSuffix(called, "token") || drawn(value))
+	return ofRequest(name) && (NamesKey(name) || keyName.MatchString(called) || strings.HasSuffix(called, "token") || drawn(value))
 }
 
 // cookies are what the request has in its header Cookie, each name=value: a variable that the source has a value for is that value.

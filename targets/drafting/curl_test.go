@@ -124,6 +124,10 @@ func TestAKeyIsFoundWhereverItStands(t *testing.T) {
 		`curl -X PUT a/orders/17 -d '{"note":"a b"}'`:                    {path: "/orders/17"},
 		`curl a/orders/` + id + ` -d '{"note":"a b"}'`:                   {may: []targets.Key{inPath}, path: "/orders/{{.Key}}"},
 		`curl a/o -H 'X-Request-Id: ` + id + `' -d 'note=a b&token=abc'`: {may: []targets.Key{key(contract.KeyInHeader, "X-Request-Id"), key(contract.KeyInBody, "token")}, path: "/o", needed: []string{"API_TOKEN"}},
+		`curl a/o -b 'idempotency-key=7' -d '{"note":"a b"}'`:            {key: key(contract.KeyInCookie, "idempotency-key"), path: "/o"},
+		`curl a/o -b 'sid=` + id + `; lang=de; order_token=7; cart=` + id + `; a[b]=` + id + `' -d '{"note":"a b"}'`: {
+			may: []targets.Key{key(contract.KeyInCookie, "order_token"), key(contract.KeyInCookie, "cart")}, path: "/o", needed: []string{"API_COOKIE"}},
+		`curl a/o -H 'cookie: order_token=7' -d '{"note":"a b"}'`: {may: []targets.Key{key(contract.KeyInCookie, "order_token")}, path: "/o"},
 	} {
 		c, err := drafting.ReadCurl(command)
 		require.NoError(t, err, command)
@@ -139,6 +143,22 @@ func TestAKeyIsFoundWhereverItStands(t *testing.T) {
 		_, err = drafting.File{Target: "api", BaseURL: "http://localhost:8080", Draft: d}.Text()
 		require.NoError(t, err, command)
 	}
+}
+
+// TestAnIDWithinThePathMayBeTheKey holds that it is among the last places that are tried, and that those of accounts are not.
+func TestAnIDWithinThePathMayBeTheKey(t *testing.T) {
+	t.Parallel()
+	const id = "0d9a1c1e-8f5c-4a4e-9d2e-0c6c1f6f7a11"
+	c, err := drafting.ReadCurl(`curl 'a/tenants/6` + id[1:] + `/orders/` + id + `/submit?x=1' -d '{"note":"a b"}'`)
+	require.NoError(t, err)
+	d := c.Draft("API")
+	require.Empty(t, d.KeyPlaces())
+	others := d.OtherPlaces()
+	require.Len(t, others, 2)
+	require.Equal(t, "the parameter x", drafting.Called(others[0]))
+	with := d.WithKeyIn(others[1])
+	require.Equal(t, "/tenants/6"+id[1:]+"/orders/{{.Key}}/submit?x=1", with.Path)
+	require.Equal(t, targets.Key{Key: contract.Key{In: contract.KeyInPath, Required: true, Format: contract.OnlyUUID}}, with.Key)
 }
 
 func TestNumbersThatMayBeAnyCarryAMarkerWhereNoTextDoes(t *testing.T) {

@@ -48,7 +48,7 @@ func (d Draft) IssuedKeys() (drafts []Draft, called []string) {
 	_, pairs := d.cookies()
 	for _, pair := range pairs {
 		name, value, _ := strings.Cut(pair, "=")
-		if !visitorName.MatchString(name) {
+		if ofRequest(name) {
 			try(targets.Key{Key: contract.Key{In: contract.KeyInCookie, Name: name}}, value)
 		}
 	}

@@ -307,10 +307,10 @@ func (d *Draft) keyed() {
 	case d.Method == http.MethodPut && drawn(lastOf(d.Path)):
 		*d = d.WithKeyIn(keyInPath(lastOf(d.Path)))
 	default:
-		_, pairs := d.cookies()
-		for _, pair := range pairs {
-			if name, _, _ := strings.Cut(pair, "="); NamesKey(name) {
-				*d = d.WithKeyIn(targets.Key{Key: contract.Key{In: contract.KeyInCookie, Name: name}})
+		for _, key := range d.cookieKeys() {
+			if NamesKey(key.Name) {
+				*d = d.WithKeyIn(key)
+				return
 			}
 		}
 	}

@@ -234,3 +234,23 @@ func TestTheIdOfASubmissionIsThatOfItsPage(t *testing.T) {
 	require.Equal(t, "/submission", d.PageMember())
 	require.NotContains(t, d.Carrying(), "/submission", "it does not carry the marker")
 }
+
+// TestAClientsCookieIsKept holds that a cookie which may be the key of the request is sent beside those that answers have set, and another one
+// that no answer has set is not.
+func TestAClientsCookieIsKept(t *testing.T) {
+	t.Parallel()
+	page := exchange{line: "GET http://h/tickets/new", status: 200, gives: map[string]string{"Set-Cookie": "visit=0123456789ab"}, answer: `<form><input name="csrf_token" type="hidden" value="0123456789cd"></form>`}
+	form := exchange{line: "POST http://h/tickets/new", sends: map[string]string{"Cookie": "visit=0123456789ab; order_token=77; _ga=GA1.1"}, data: "csrf_token=0123456789cd&subject=my+lamp", status: 302}
+	d := draftOf(t, page, form)
+	require.Equal(t, "visit={{.Prepared.Visit}}; order_token=${SHOP_ORDER_TOKEN}", d.Header["Cookie"])
+	require.Equal(t, []targets.Key{{Key: contract.Key{In: contract.KeyInCookie, Name: "order_token"}}}, d.KeyPlaces())
+	with := d.WithKeyIn(d.KeyPlaces()[0])
+	require.Equal(t, "visit={{.Prepared.Visit}}", with.Header["Cookie"])
+	require.Empty(t, with.Needed)
+	drafts, called := d.IssuedKeys()
+	require.Equal(t, []string{"csrf_token of the body"}, called, "and not the cookie of a visit")
+	require.Equal(t, "visit={{.Prepared.Visit}}; order_token=${SHOP_ORDER_TOKEN}", drafts[0].KeySteps[0].Header["Cookie"])
+	require.Equal(t, map[string]drafting.Extract{"Key": {HTML: `input[name="csrf_token"]`, Attribute: "value"}}, drafts[0].KeySteps[0].Extract)
+	require.Equal(t, map[string]drafting.Extract{"Visit": {Cookie: "visit"}}, drafts[0].Prepare[0].Extract)
+	require.Equal(t, map[string]drafting.Extract{"Visit": {Cookie: "visit"}, "CsrfToken": {HTML: `input[name="csrf_token"]`, Attribute: "value"}}, d.Prepare[0].Extract, "the draft stays as it is")
+}

@@ -215,6 +215,39 @@ paths:
 	require.Equal(t, targets.Key{Key: contract.Key{In: contract.KeyInPath, Required: true, Format: contract.OnlyUUID}}, draft.Key)
 }
 
+// A key may stand at the end of the path of a POST, or in a cookie, if it is called so.
+func TestAKeyOfAPostMayStandInItsPathOrInACookie(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi.Read("api.yaml", []byte(`
+openapi: 3.1.0
+info: {title: t, version: "1"}
+paths:
+  /orders/{idempotencyKey}:
+    post:
+      operationId: inPath
+      parameters: [{name: idempotencyKey, in: path, required: true, schema: {type: string, format: uuid}}]
+      requestBody: {content: {application/json: {schema: {type: object, properties: {note: {type: string}}}}}}
+      responses: {"201": {description: made}}
+  /tickets:
+    post:
+      operationId: inCookie
+      parameters: [{name: idempotency_key, in: cookie, schema: {type: string}}]
+      requestBody: {content: {application/json: {schema: {type: object, properties: {note: {type: string}}}}}}
+      responses: {"201": {description: made}}
+`))
+	require.NoError(t, err)
+	keys := map[string]targets.Key{}
+	for _, c := range doc.Creates() {
+		draft, err := doc.Draft(c, "API")
+		require.NoError(t, err)
+		keys[draft.Path] = draft.Key
+	}
+	require.Equal(t, map[string]targets.Key{
+		"/orders/{{.Key}}": {Key: contract.Key{In: contract.KeyInPath, Required: true, Format: contract.OnlyUUID}},
+		"/tickets":         {Key: contract.Key{In: contract.KeyInCookie, Name: "idempotency_key"}},
+	}, keys)
+}
+
 // A PATCH is offered behind the creates, if a POST makes what it changes: each intent changes another thing.
 func TestAPatchOfWhatAPostCreatesIsOffered(t *testing.T) {
 	t.Parallel()
