@@ -56,7 +56,7 @@ func findIssued(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.
 	if without.Keyed() || without.Changes() || drafting.Conditional(without) { // a version is for one change
 		return r, nil
 	}
-	drafts, called := without.IssuedKeys()
+	drafts, called := drafting.IssuedKeys(without)
 	for n, draft := range drafts {
 		fmt.Fprintf(i.Said, "the same request again made no second row; sending it again with %s of another page\n", called[n])
 		if i.file.Draft = draft; givesAnother(ctx, i) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -166,16 +167,27 @@ func TestInitFindsAKeyThatNoNameTells(t *testing.T) {
 			require.Contains(t, text, c.key, "%s\n%s", said.err, text)
 			require.NotContains(t, text, "natural_key")
 			require.NotContains(t, text, uuid)
-			run := func(code int) {
+			reports := t.TempDir()
+			run := func(code int) string {
 				t.Helper()
-				got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay", "distinct-twins")
+				got := callWith(t.Context(), env, "run", "--target", file, "--reports", reports, "--seed", "1", "plain-create", "sequential-replay", "distinct-twins")
 				require.Equal(t, code, got.code, "%s\n%s", text, got)
+				return got.out
 			}
 			run(exitPass)
 			c.taker.mu.Lock()
 			c.taker.broken = true
 			c.taker.mu.Unlock()
-			run(exitFinding)
+			found := run(exitFinding)
+			if c.env == nil {
+				return
+			}
+			require.Contains(t, found, "Cookie: ***; order_token=")
+			script := filepath.Join(t.TempDir(), "again.sh")
+			got := callWith(t.Context(), env, "export", "last", "--reports", reports, "--as", "curl", "-o", script)
+			require.Equal(t, exitPass, got.code, got)
+			require.Contains(t, readFile(t, script), `--header "Cookie: ${API_COOKIE}; order_token=${key}"`)
+			requireNowhere(t, reports, "session=abc")
 		})
 	}
 }

@@ -26,8 +26,8 @@ func mayBeKey(name, value string) bool {
 	return ofRequest(name) && (NamesKey(name) || keyName.MatchString(called) || strings.HasSuffix(called, "token") || drawn(value))
 }
 
-// cookies are what the request has in its header Cookie, each name=value: a variable that the source has a value for is that value.
-func (d Draft) cookies() (header string, pairs []string) {
+// cookiesOf are what the request has in its header Cookie, each name=value: a variable that the source has a value for is that value.
+func cookiesOf(d Draft) (header string, pairs []string) {
 	for name, value := range d.Header {
 		if !strings.EqualFold(name, "Cookie") {
 			continue
@@ -46,9 +46,9 @@ func (d Draft) cookies() (header string, pairs []string) {
 }
 
 // cookieKeys are the cookies of the client that may hold the key. Those that an answer has set are the target's.
-func (d Draft) cookieKeys() []targets.Key {
+func cookieKeys(d Draft) []targets.Key {
 	var all []targets.Key
-	_, pairs := d.cookies()
+	_, pairs := cookiesOf(d)
 	for _, pair := range pairs {
 		name, value, _ := strings.Cut(pair, "=")
 		if variable := aVariable.FindStringSubmatch(value); variable != nil {
@@ -63,8 +63,8 @@ func (d Draft) cookieKeys() []targets.Key {
 
 // withoutCookie is the draft without one of its cookies, and what stood in the file for its value. The pages that are asked for with the
 // same cookies go without it as well.
-func (d Draft) withoutCookie(name string) (Draft, string) {
-	header, pairs := d.cookies()
+func withoutCookie(d Draft, name string) (Draft, string) {
+	header, pairs := cookiesOf(d)
 	held, had := "", d.Header[header]
 	left := slices.DeleteFunc(pairs, func(pair string) bool {
 		called, value, _ := strings.Cut(pair, "=")

@@ -16,7 +16,7 @@ const preparedValue = "{{.Prepared."
 
 // IssuedKeys are the draft with one value after the other for its key that a page gives to each create, such as the token of a form: it may
 // be good for one creation. It takes what names such a place, too.
-func (d Draft) IssuedKeys() (drafts []Draft, called []string) {
+func IssuedKeys(d Draft) (drafts []Draft, called []string) {
 	try := func(key targets.Key, value string) {
 		name, whole := strings.CutSuffix(strings.TrimPrefix(value, preparedValue), "}}")
 		page := slices.IndexFunc(d.Prepare, func(s Step) bool { return s.Method == http.MethodGet && s.Extract[name] != (Extract{}) })
@@ -26,7 +26,7 @@ func (d Draft) IssuedKeys() (drafts []Draft, called []string) {
 		key.Required = true
 		with, asks := d.WithKeyIn(key), d.Prepare[page]
 		asks.Extract = map[string]Extract{targets.IssuedKey: asks.Extract[name]}
-		if header, _ := with.cookies(); header != "" { // a token may be that of a session
+		if header, _ := cookiesOf(with); header != "" { // a token may be that of a session
 			asks.Header = cloneTexts(asks.Header)
 			asks.Header[header] = with.Header[header]
 		}
@@ -45,7 +45,7 @@ func (d Draft) IssuedKeys() (drafts []Draft, called []string) {
 	for _, name := range slices.Sorted(maps.Keys(d.Header)) {
 		try(InHeader(name), d.Header[name])
 	}
-	_, pairs := d.cookies()
+	_, pairs := cookiesOf(d)
 	for _, pair := range pairs {
 		name, value, _ := strings.Cut(pair, "=")
 		if ofRequest(name) {

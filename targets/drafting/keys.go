@@ -47,7 +47,7 @@ func (d Draft) KeyPlaces() []targets.Key {
 			add(contract.KeyInBody, memberName(pointer))
 		}
 	})
-	all = append(all, d.cookieKeys()...)
+	all = append(all, cookieKeys(d)...)
 	if drawn(lastOf(d.Path)) {
 		all = append(all, keyInPath(lastOf(d.Path)))
 	}
@@ -207,7 +207,7 @@ func (d Draft) WithKeyIn(key targets.Key) Draft {
 		held = d.Templates[pointer]
 		d = d.without(pointer)
 	case contract.KeyInCookie:
-		d, held = d.withoutCookie(key.Name)
+		d, held = withoutCookie(d, key.Name)
 	case contract.KeyInPath:
 		path, query, asks := strings.Cut(d.Path, "?")
 		segment := "/" + cmp.Or(key.Name, lastOf(d.Path))
@@ -307,7 +307,7 @@ func (d *Draft) keyed() {
 	case d.Method == http.MethodPut && drawn(lastOf(d.Path)):
 		*d = d.WithKeyIn(keyInPath(lastOf(d.Path)))
 	default:
-		for _, key := range d.cookieKeys() {
+		for _, key := range cookieKeys(*d) {
 			if NamesKey(key.Name) {
 				*d = d.WithKeyIn(key)
 				return

@@ -247,7 +247,7 @@ func TestAClientsCookieIsKept(t *testing.T) {
 	with := d.WithKeyIn(d.KeyPlaces()[0])
 	require.Equal(t, "visit={{.Prepared.Visit}}", with.Header["Cookie"])
 	require.Empty(t, with.Needed)
-	drafts, called := d.IssuedKeys()
+	drafts, called := drafting.IssuedKeys(d)
 	require.Equal(t, []string{"csrf_token of the body"}, called, "and not the cookie of a visit")
 	require.Equal(t, "visit={{.Prepared.Visit}}; order_token=${SHOP_ORDER_TOKEN}", drafts[0].KeySteps[0].Header["Cookie"])
 	require.Equal(t, map[string]drafting.Extract{"Key": {HTML: `input[name="csrf_token"]`, Attribute: "value"}}, drafts[0].KeySteps[0].Extract)
