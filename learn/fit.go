@@ -28,11 +28,8 @@ func fit(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 		if err != nil || !asking.alters() {
 			return err
 		}
-		if answers, markers := asking.done(ctx, "altered", repeating(i.timed, "", true)); len(answers) > 2 {
-			r.First, r.Again, r.Altered, r.Row = answers[0], answers[1], &answers[2], nil // all of one create
-			if i.made(ctx, markers[0]) > 0 {
-				r.Row = i.row
-			}
+		if err := askAltered(ctx, i, asking, r); err != nil {
+			return err
 		}
 	}
 	return nil

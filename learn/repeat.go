@@ -76,6 +76,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		}
 		keyed = i.file.Draft.Keyed()
 	}
+	if err := stores(ctx, i, &r); err != nil {
+		return err
+	}
 	switch {
 	case !keyed:
 		drafting.FindByReference(&i.file, i.file.NaturalKey(r))

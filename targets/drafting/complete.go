@@ -166,7 +166,7 @@ func (f *File) chooseAlter() *alteration {
 			}
 			a.column = marked(f, o.Pointer)
 		}
-		if f.Proof != nil && !f.Proof.Several.share(a.column) {
+		if f.Proof != nil && (!f.Proof.Several.share(a.column) || slices.Contains(f.Proof.Unkept, o.Pointer)) {
 			a.column = ""
 		}
 		if w := a.worth(); w > worth {

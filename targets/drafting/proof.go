@@ -62,6 +62,7 @@ type Proof struct {
 	Row      map[string]string
 	Several  Several
 	Unfit    []string // members of the body that are not altered: they say how many rows a create makes, or another value is refused for itself
+	Unkept   []string // members of which a row was seen not to keep what an altered body says
 	Others   []Beside
 	Books    []Book
 

@@ -117,6 +117,35 @@ func (p *Proof) refers(value any) bool {
 	})
 }
 
+// AlterOtherwise lets an altered body have a smaller number in a member of which no row keeps a greater one, such as a flag or the highest
+// priority. Where it was smaller already, or is no number, no row is held to keep it.
+func AlterOtherwise(f *File, pointer string) {
+	value, _ := lookUp(f.Draft.Body, pointer)
+	less := smaller(value)
+	n := slices.IndexFunc(f.Draft.Others, func(o Other) bool { return o.Pointer == pointer })
+	if n < 0 || less == nil || f.Draft.Others[n].Value == less {
+		f.Proof.Unkept = append(f.Proof.Unkept, pointer)
+		return
+	}
+	f.Draft.Others = slices.Clone(f.Draft.Others)
+	f.Draft.Others[n].Value = less
+}
+
+// smaller is a whole number less one; nil: it is none, or not above zero.
+func smaller(value any) any {
+	switch value := value.(type) {
+	case int64:
+		if value > 0 {
+			return value - 1
+		}
+	case string:
+		if whole, err := strconv.ParseInt(value, 10, 64); err == nil && whole > 0 {
+			return strconv.FormatInt(whole-1, 10)
+		}
+	}
+	return nil
+}
+
 // Altered is the body that an altered request has, and the member that differs in it; ok says that one is sent.
 func Altered(f File) (body map[string]any, pointer string, ok bool) {
 	if f.settle() != nil || f.alter == nil || f.alter.unsent {
