@@ -143,6 +143,27 @@ func TestEveryRequestWasRejectedAtTheEntry(t *testing.T) {
 	require.Equal(t, []string{"phantom-row"}, found(check(h, terms())), "a request reached the target")
 }
 
+// TestAMissingKeyIsToldFromWrongCredentials holds that a refusal which is the contract's for a missing key says nothing about credentials that
+// had let a plain create in just before.
+func TestAMissingKeyIsToldFromWrongCredentials(t *testing.T) {
+	t.Parallel()
+	forbidden := func(t *checker.Terms) {
+		keyRequired(t)
+		t.Contract.MissingKey.Statuses = []int{401, 403}
+	}
+	verdict := func(status int, normal history.Offset) checker.Verdict {
+		h := scene(story(keyed(noKey, rejected(status))))
+		h.Run.Normal = normal
+		return check(h, terms(forbidden)).Verdict
+	}
+	require.Equal(t, checker.Pass, verdict(403, 5_000_000))
+	require.Equal(t, checker.Inconclusive, verdict(403, 0), "no plain create is known to have come in")
+	require.Equal(t, checker.Inconclusive, verdict(401, 5_000_000), "a session may have expired")
+	h := scene(story(rejected(403), refused()).rows(0))
+	h.Run.Normal = 5_000_000
+	require.Equal(t, checker.Inconclusive, check(h, terms(forbidden)).Verdict, "it had a key")
+}
+
 func TestTargetGoneLeavesOnlyLastingFindings(t *testing.T) {
 	t.Parallel()
 	a, r := acknowledged(201, "o1"), rejected(400)
