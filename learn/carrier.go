@@ -20,6 +20,7 @@ type carriers struct {
 // come before other places of the marker. After a failure only those can help.
 func otherwise(i *inquiry, answer drafting.Answer) string {
 	beginToVary(i)
+	i.naming.taken = answer.Status == http.StatusConflict
 	ways := []func() string{func() string { return narrow(i) }, func() string { return vary(i) }}
 	switch {
 	case len(i.places) > 0 && i.places[0].Name == i.asked || answer.Status == http.StatusConflict:
@@ -56,11 +57,12 @@ func narrow(i *inquiry) string {
 type naming struct {
 	begun bool
 	left  []string
+	taken bool // the first create was refused because of what is there
 }
 
 // differ lets members differ in each create that may name one thing: all of them, and then one after the other, since another value of
-// one may be refused; at last those that may be secret, and texts that nothing says of that they name one. When none is left, all are as
-// the source has them.
+// one may be refused; then those that may be secret, and texts that nothing says of that they name one; at last times and numbers, which say
+// what is taken, as a room is at a time, where something is. When none is left, all are as the source has them.
 func differ(i *inquiry) string {
 	n := &i.naming
 	more := i.file.MayName()
@@ -71,6 +73,9 @@ func differ(i *inquiry) string {
 			n.left = more
 		}
 		n.left = slices.Concat(n.left, drafting.Withheld(i.file), drafting.Unlikely(&i.file))
+		if n.taken || i.file.Proof != nil {
+			n.left = append(n.left, drafting.Measured(&i.file)...)
+		}
 		if len(more) == 0 {
 			return differ(i)
 		}

@@ -235,7 +235,7 @@ func vary(i *inquiry) string {
 	if numbers := i.plain.Numbers(); i.file.Proof == nil {
 		if next := slices.Index(numbers, i.plain.Number) + 1; next < len(numbers) {
 			i.plain.Number = numbers[next]
-			i.file.Draft, i.file.Differing, i.naming = *i.plain, nil, naming{}
+			i.file.Draft, i.file.Differing, i.naming = *i.plain, nil, naming{taken: i.naming.taken}
 			return "a number for a marker, in " + i.plain.Number
 		}
 	}
@@ -493,10 +493,13 @@ func otherBody(ctx context.Context, i *inquiry, asking *questioner, r *drafting.
 		if rows > 0 {
 			r.Row = i.row
 		}
-		if i.file.Proof.ByReference && rows > 1 && answers[2].Done() {
+		if answers[2].Done() && ofItsOwn(ctx, i, *r, rows, markers) {
+			byReference := i.file.Proof.ByReference
 			drafting.NamesToo(&i.file, r)
 			tryWords(ctx, i)
-			drafting.FindByReference(&i.file, []string{i.file.Proof.Text})
+			if byReference {
+				drafting.FindByReference(&i.file, []string{i.file.Proof.Text})
+			}
 			var err error
 			if asking, err = i.questioner(); err != nil {
 				return err
@@ -510,6 +513,15 @@ func otherBody(ctx context.Context, i *inquiry, asking *questioner, r *drafting.
 		return fit(ctx, i, r)
 	}
 	return nil
+}
+
+// ofItsOwn reports that another body made a row beside that of the first one. Where both have a marker of their own, that says something only
+// if the marker is not what makes two creates one.
+func ofItsOwn(ctx context.Context, i *inquiry, r drafting.Repeated, rows int, markers []string) bool {
+	if i.file.Proof.ByReference {
+		return rows > 1
+	}
+	return rows > 0 && len(markers) > 1 && len(r.Natural) > 0 && r.Natural[0] != i.file.Proof.Text && i.made(ctx, markers[1]) > 0
 }
 
 // adds reports that a repetition of a create changes its row, which is no matter of another body.

@@ -37,12 +37,14 @@ const (
 	UniqueText   UniqueKind = "text"   // 16 letters and digits, lower case
 	UniqueEmail  UniqueKind = "email"  // such a text at a reserved domain (RFC 2606)
 	UniqueNumber UniqueKind = "number" // 15 digits, which fits into a number of JSON
+	UniqueInt    UniqueKind = "int"    // 9 digits, which fits into 32 bits
 	UniqueUUID   UniqueKind = "uuid"   // version 4 (RFC 9562)
+	UniqueTime   UniqueKind = "time"   // of days to come, in a layout
 )
 
 // uniqueKinds lists the kinds of unique, for messages.
 func uniqueKinds() []string {
-	return []string{string(UniqueText), string(UniqueEmail), string(UniqueNumber), string(UniqueUUID)}
+	return []string{string(UniqueText), string(UniqueEmail), string(UniqueNumber), string(UniqueInt), string(UniqueUUID), string(UniqueTime)}
 }
 
 // toJSON is the name of the function that makes a value of a text.
@@ -122,15 +124,23 @@ func (d *drawing) chance() *rand.PCG {
 
 // unique gives a text that no other body of any run has. It is drawn from the run, and not from
 // the plan: the same plan can be sent again to a database that still has the rows of the last
-// time.
-func (d *drawing) unique(name string) (string, error) {
+// time. Only a time takes an argument, its layout.
+func (d *drawing) unique(name string, layout ...string) (string, error) {
 	sum, kind := d.sum(d.Run), UniqueKind(name)
+	if len(layout) > 0 && kind != UniqueTime {
+		return "", fmt.Errorf("unique takes a layout for %q only, got one for %q", UniqueTime, name)
+	}
 	var drawn string
 	switch kind {
+	case UniqueTime:
+		return d.uniqueTime(sum, layout)
 	case UniqueText, UniqueEmail:
 		drawn = Letters(sum)
 	case UniqueNumber:
 		const lowest, count = 100_000_000_000_000, 900_000_000_000_000
+		drawn = fmt.Sprint(lowest + binary.LittleEndian.Uint64(sum[:8])%count)
+	case UniqueInt:
+		const lowest, count = 100_000_000, 900_000_000
 		drawn = fmt.Sprint(lowest + binary.LittleEndian.Uint64(sum[:8])%count)
 	case UniqueUUID:
 		drawn = UUID(sum)
@@ -148,6 +158,36 @@ func (d *drawing) unique(name string) (string, error) {
 		drawn += "@example.com"
 	}
 	return drawn, nil
+}
+
+// uniqueTime gives a time after the present day: of the next ten years, as columns of seconds in 32 bits hold no more, or of all years that
+// have four digits where the layout tells no seconds, and so has fewer times.
+func (d *drawing) uniqueTime(sum [sha256.Size]byte, layouts []string) (string, error) {
+	if d.drawn != nil {
+		d.drawn.Dated = true
+	}
+	layout := time.RFC3339
+	if len(layouts) > 1 {
+		return "", fmt.Errorf("unique takes one layout, got %d", len(layouts))
+	}
+	if len(layouts) > 0 {
+		layout = layouts[0]
+	}
+	if !tellsTime(layout) {
+		return "", fmt.Errorf("unique takes a layout that is written with Go's reference time, such as 2006-01-02T15:04:05Z, got %q", layout)
+	}
+	tomorrow := d.Now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
+	last := tomorrow.AddDate(10, 0, 0)
+	if tomorrow.Format(layout) == tomorrow.Add(time.Second).Format(layout) {
+		last = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	after := binary.LittleEndian.Uint64(sum[:8]) % uint64(last.Unix()-tomorrow.Unix())
+	return time.Unix(tomorrow.Unix()+int64(after), 0).UTC().Format(layout), nil
+}
+
+// tellsTime reports that a text is a layout of Go's package time: no part of the time that is written in it reads as the same part of a layout.
+func tellsTime(layout string) bool {
+	return time.Date(1999, 11, 28, 23, 59, 58, 987654321, time.FixedZone("XST", 20700)).Format(layout) != layout
 }
 
 // random gives a whole number from a range, both ends included. It is drawn from the plan, so that
@@ -183,8 +223,7 @@ func (d *drawing) now(arguments ...string) (string, error) {
 	if len(arguments) > 0 {
 		layout = arguments[0]
 	}
-	// No part of this time reads as the same part of a layout.
-	if time.Date(1999, 11, 28, 23, 59, 58, 987654321, time.FixedZone("XST", 20700)).Format(layout) == layout {
+	if !tellsTime(layout) {
 		return "", fmt.Errorf("now takes a layout that is written with Go's reference time, such as 2006-01-02T15:04:05Z, got %q", layout)
 	}
 	if len(arguments) == 2 {

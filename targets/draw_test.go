@@ -35,6 +35,7 @@ func TestFunctionsDrawTheSameForAPlanAndUniqueDrawsForARun(t *testing.T) {
 	o := bodied(map[string]any{
 		"random": "{{random 1 1000000000}}", "pick": `{{pick "a" "b" "c" "d" "e" "f" "g" "h" "i" "j" "k" "l" "m" "n"}}`, "fake": `{{fake "sentence"}}`,
 		"text": `{{unique "text"}}`, "email": `{{unique "email"}}`, "number": `{{unique "number" | json}}`, "uuid": `{{unique "uuid"}}`,
+		"int": `{{unique "int" | json}}`, "time": `{{unique "time"}}`, "day": `{{unique "time" "2006-01-02"}}`,
 	})
 	first, again, otherRun, otherPlan := drawn(t, o, "p", "1", targets.AsItIs), drawn(t, o, "p", "1", targets.AsItIs), drawn(t, o, "p", "2", targets.AsItIs), drawn(t, o, "other", "3", targets.AsItIs)
 	require.Equal(t, first, again)
@@ -42,7 +43,7 @@ func TestFunctionsDrawTheSameForAPlanAndUniqueDrawsForARun(t *testing.T) {
 		require.Equal(t, first[name], otherRun[name], name)
 		require.NotEqual(t, first[name], otherPlan[name], name)
 	}
-	for _, name := range []string{"text", "email", "number", "uuid"} {
+	for _, name := range []string{"text", "email", "number", "uuid", "int", "time", "day"} {
 		require.NotEqual(t, first[name], otherRun[name], name)
 		require.NotEqual(t, first[name], otherPlan[name], name)
 	}
@@ -50,6 +51,13 @@ func TestFunctionsDrawTheSameForAPlanAndUniqueDrawsForARun(t *testing.T) {
 	require.Regexp(t, "^[a-z2-7]{16}@example\\.com$", first["email"])
 	require.Regexp(t, "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$", first["uuid"])
 	require.Regexp(t, "^[1-9][0-9]{14}$", fmt.Sprintf("%.0f", first["number"]))
+	require.Regexp(t, "^[1-9][0-9]{8}$", fmt.Sprintf("%.0f", first["int"]))
+	at, err := time.Parse(time.RFC3339, first["time"].(string))
+	require.NoError(t, err)
+	require.WithinRange(t, at, noon().AddDate(0, 0, 1).Truncate(24*time.Hour), noon().AddDate(10, 0, 1), "columns of seconds in 32 bits hold no more")
+	day, err := time.Parse(time.DateOnly, first["day"].(string))
+	require.NoError(t, err)
+	require.True(t, day.After(noon()) && day.Year() < 9999, day)
 }
 
 func TestFunctionsDrawAnotherThingInAnotherPlace(t *testing.T) {
@@ -137,6 +145,7 @@ func TestWhatIsAnotherThingInAnotherRunIsTold(t *testing.T) {
 	}
 	require.Zero(t, told("{{.Intent.Marker}}"))
 	require.Equal(t, targets.Drawn{Dated: true}, told("{{now}}"))
+	require.Equal(t, targets.Drawn{Dated: true}, told(`{{unique "time"}}`))
 	require.Equal(t, targets.Drawn{Chance: true}, told("{{random 1 2}}"))
 	mail := told(`{{unique "email"}}`).Unique
 	require.Len(t, mail, 1)

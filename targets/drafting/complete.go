@@ -105,9 +105,29 @@ func (f *File) distinguish() {
 		if slices.Contains(unique, f.Proof.Column) {
 			continue
 		}
+		differs := false
+		var same []string // members that do not
 		for _, column := range unique {
-			f.distinguishColumn(column)
+			others, does := f.distinguishColumn(column)
+			same, differs = append(same, others...), differs || does
 		}
+		if !differs {
+			distinguishMeasured(f, unique, same)
+		}
+	}
+}
+
+// distinguishMeasured lets one time or number of a unique constraint differ where nothing else of it does.
+func distinguishMeasured(f *File, unique, members []string) {
+	for _, pointer := range Measured(f) {
+		value, _ := jsonpointer.Resolve(f.Draft.Body, pointer)
+		if template := another(value); slices.Contains(members, pointer) && f.Proof.room(f.Proof.stored(pointer, value), template) {
+			measure(f, pointer, template)
+			return
+		}
+	}
+	for _, pointer := range members {
+		f.doubt("What %s may be: the database allows each value of %s (%s) once, and it is always the same here.", pointer, f.Proof.Table.FullName(), strings.Join(unique, ", "))
 	}
 }
 
@@ -116,25 +136,31 @@ func (f *File) landed(column string, text int) bool {
 	return text >= 0 && text < len(marks) && strings.HasSuffix(f.Proof.Row[column], markSpace+marks[text:text+1])
 }
 
+// steady matches templates that give one value for many creates.
+var steady = regexp.MustCompile(`^\$\{\w+\}$|\{\{\.(Principal|Login)\.`)
+
 // distinguishColumn finds the member that lands in a unique column and lets it differ from create
-// to create. A member that is neither marked nor a name of something stays as it is, as the doubt
-// says: another value might be refused.
-func (f *File) distinguishColumn(column string) {
+// to create. A member that is neither marked nor a name of something stays as it is: another value
+// might be refused.
+func (f *File) distinguishColumn(column string) (same []string, differs bool) {
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
 		marked := slices.Index(f.Draft.Texts, pointer)
 		landed := f.landed(column, marked)
-		if f.Draft.Templates[pointer] != "" || pointer == f.same || !landed && f.Proof.stored(pointer, value) != column {
+		if !landed && f.Proof.stored(pointer, value) != column {
 			return
 		}
 		switch {
+		case f.Draft.Templates[pointer] != "" || pointer == f.same:
+			differs = differs || !steady.MatchString(f.Draft.Templates[pointer])
 		case landed:
-			f.Draft.Templates[pointer] = referenceTemplate
+			f.Draft.Templates[pointer], differs = referenceTemplate, true
 		case slices.Contains(f.Draft.codes(), pointer):
-			f.Draft.Templates[pointer] = differing(value.(string))
+			f.Draft.Templates[pointer], differs = differing(value.(string)), true
 		default:
-			f.doubt("What %s may be: the database allows each value of %s.%s once, and it is always the same here.", pointer, f.Proof.Table.FullName(), column)
+			same = append(same, pointer)
 		}
 	})
+	return same, differs
 }
 
 // alteration is what an altered body changes.

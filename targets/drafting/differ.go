@@ -1,11 +1,13 @@
 package drafting
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/jsonpointer"
+	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
 // fixedName matches names of members that take one of a few words, a time or an address.
@@ -160,6 +162,50 @@ func differing(value string) string {
 	}
 }
 
+// clockLike matches a date, or a date and a time, as JSON has it: the date, what stands before the time, the seconds, a fraction and a zone.
+var clockLike = regexp.MustCompile(`^\d{4}-\d\d-\d\d(?:([T ])\d\d:\d\d(:\d\d)?((?:\.0+)?Z?)([+-]\d\d:?\d\d)?)?$`)
+
+// another is a template for another time or whole number, written as the given one is, for each create; empty: the value is neither, or another
+// one would be no such thing.
+func another(value any) string {
+	switch value := value.(type) {
+	case int64:
+		return `{{unique "int" | json}}`
+	case string:
+		parts := clockLike.FindStringSubmatch(value)
+		if parts == nil {
+			return ""
+		}
+		layout := "2006-01-02"
+		if parts[1] != "" {
+			layout += parts[1] + "15:04"
+		}
+		if parts[2] != "" {
+			layout += ":05"
+		}
+		return fmt.Sprintf("{{unique \"time\" %q}}", layout+parts[3]) + parts[4]
+	}
+	return ""
+}
+
+// Measured are the members that hold a time or a whole number, times first: a room is booked at one time, and a seat by its number. The id of
+// a thing that the target has is none. What the create has shown to be such an id is none, too.
+func Measured(f *File) []string {
+	var times, numbers []string
+	Scalars("", f.Draft.Body, func(pointer string, value any) {
+		_, isNumber := value.(int64)
+		switch {
+		case another(value) == "" || f.Draft.Templates[pointer] != "" || f.Draft.document(pointer) || slices.Contains(f.Differing, pointer):
+		case f.Proof != nil && (pointer == f.Proof.Text || f.Proof.refers(value)) || pointer == f.Draft.Number:
+		case !isNumber:
+			times = append(times, pointer)
+		case !namesAnother.MatchString(pointer):
+			numbers = append(numbers, pointer)
+		}
+	})
+	return append(times, numbers...)
+}
+
 // addressEnd is a domain that nobody has (RFC 2606): no mail of a test reaches anyone.
 const addressEnd = "@example.com"
 
@@ -239,13 +285,61 @@ func (f *File) differs() {
 		value, _ := jsonpointer.Resolve(f.Draft.Body, pointer)
 		template := f.Draft.Templates[pointer]
 		variable := aVariable.FindStringSubmatch(template)
-		if text, isText := value.(string); isText && (template == "" || variable != nil) && pointer != f.same {
+		text, isText := value.(string)
+		switch measured := another(value); {
+		case pointer == f.same || template != "" && variable == nil:
+		case variable != nil:
+			f.Draft.Templates[pointer] = referenceTemplate // nothing of a value that may be secret
+		case measured != "":
+			measure(f, pointer, measured)
+		case isText:
 			f.Draft.Templates[pointer] = differing(text)
-			if variable != nil {
-				f.Draft.Templates[pointer] = referenceTemplate // nothing of a value that may be secret
-			}
 		}
 	}
+}
+
+// small matches types of columns that have no room for nine digits.
+var small = regexp.MustCompile(`(?i)^(tiny|small|medium)(int|serial)|^int2|^year`)
+
+// room reports that a column may hold what a template gives.
+func (p *Proof) room(column, template string) bool {
+	return !strings.Contains(template, "int") || !slices.ContainsFunc(p.Table.Columns, func(c databases.Column) bool { return c.Name == column && small.MatchString(c.Type) })
+}
+
+// measure lets a time or a number differ from create to create.
+func measure(f *File, pointer, template string) {
+	f.Draft.Templates[pointer] = template
+	taken := "number of nine digits"
+	if strings.Contains(template, "time") {
+		taken = "time after today"
+	}
+	f.doubt("Whether %s may be any %s: each create needs another one, as a second create with the same was refused, or the database allows each once.", pointer, taken)
+}
+
+// beside are the other members of a constraint that allows each time or number once only together with them.
+func beside(f *File, natural, with []string) (all []string) {
+	if len(natural) != 1 {
+		return nil
+	}
+	column := func(pointer string) string {
+		value, _ := jsonpointer.Resolve(f.Draft.Body, pointer)
+		return f.Proof.stored(pointer, value)
+	}
+	value, _ := jsonpointer.Resolve(f.Draft.Body, natural[0])
+	if another(value) == "" || natural[0] == f.Proof.Text {
+		return nil
+	}
+	for _, unique := range f.Proof.Table.Unique {
+		if !slices.Contains(unique, column(natural[0])) {
+			continue
+		}
+		Scalars("", f.Draft.Body, func(pointer string, _ any) {
+			if pointer != natural[0] && slices.Contains(unique, column(pointer)) && !slices.Contains(slices.Concat(with, all), pointer) {
+				all = append(all, pointer)
+			}
+		})
+	}
+	return all
 }
 
 // Suspects are the members of which each may make two creates one, whatever else they hold: those whose value differs from create

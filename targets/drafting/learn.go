@@ -432,7 +432,7 @@ func (f *File) NaturalKey(r Repeated) []string {
 	if len(natural) > 0 && len(r.With) > 0 {
 		f.doubt("Whether another body with the same %s may make a row of its own: it did, with another value in %s, so the file has that in natural_key. If it must not, take it out, and let runs send such a body: alter of the operation.", natural[0], strings.Join(r.With, " or "))
 	}
-	return slices.Concat(natural, r.With)
+	return slices.Concat(natural, r.With, beside(f, natural, r.With))
 }
 
 // NamesToo takes the member that an altered body changes for one that makes two creates one together with the text that all bodies of an

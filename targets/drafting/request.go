@@ -266,7 +266,7 @@ func (d *Draft) members(prefix string) {
 			switch {
 			case secretName.MatchString(name):
 				d.Templates[pointer] = d.variable(Variable(prefix, name), value)
-			case ok || strings.Contains(strings.TrimSpace(value), " "):
+			case ok || strings.Contains(strings.TrimSpace(value), " ") && !dateLike.MatchString(value):
 				d.Texts = append(d.Texts, pointer)
 				likely[pointer] = rank
 			case plainWord.MatchString(value) && !oneOfFew(pointer, value):
