@@ -23,7 +23,8 @@ func otherwise(i *inquiry, answer drafting.Answer) string {
 	i.naming.taken = answer.Status == http.StatusConflict
 	ways := []func() string{func() string { return narrow(i) }, func() string { return vary(i) }}
 	switch {
-	case len(i.places) > 0 && i.places[0].Name == i.asked || answer.Status == http.StatusConflict:
+	case len(i.places) > 0 && i.places[0].Name == i.asked || answer.Status == http.StatusConflict ||
+		answer.Status == http.StatusPreconditionFailed && drafting.OnlyCreates(i.file.Draft):
 		slices.Reverse(ways)
 	case !answer.Done() && !answer.Refused():
 		ways = ways[:1]

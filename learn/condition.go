@@ -15,9 +15,10 @@ type versions struct {
 	left  []drafting.Draft
 }
 
-// asksForVersion reports that an answer says that the request lacks the version of what it changes, or has another one.
-func asksForVersion(a drafting.Answer, content string) bool {
-	return a.Status == http.StatusPreconditionRequired || a.Status == http.StatusPreconditionFailed || a.Refused() && strings.Contains(strings.ToLower(content), "if-match")
+// asksForVersion reports that an answer says that the request lacks the version of what it changes, or has another one. A request for what is not
+// there yet has none.
+func asksForVersion(d drafting.Draft, a drafting.Answer, content string) bool {
+	return !drafting.OnlyCreates(d) && (a.Status == http.StatusPreconditionRequired || a.Status == http.StatusPreconditionFailed || a.Refused() && strings.Contains(strings.ToLower(content), "if-match"))
 }
 
 // conditioned has the next create, which is a change, say by If-Match which version it is for, from the next place that may tell it, and

@@ -203,7 +203,7 @@ func (i *inquiry) create(ctx context.Context, d driver.Config) (drafting.Answer,
 	if c := (drafting.Created{Status: told.Status}); (answer.Status < 200 || answer.Status > 299) && !c.Redirects() {
 		fmt.Fprintf(i.Said, "it was answered %d: %s\n", answer.Status, driver.Snippet(answer.Content))
 		heed(i, answer.Content)
-		i.versions.asked = i.versions.asked || asksForVersion(told, answer.Content)
+		i.versions.asked = i.versions.asked || asksForVersion(f, told, answer.Content)
 		return told, fmt.Sprintf("the create was answered %d%s%s.", answer.Status, refusal(told), missed(answer.Status, i.file.Services)), nil
 	}
 	return told, "", nil

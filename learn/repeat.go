@@ -34,6 +34,9 @@ func (i *inquiry) learn(ctx context.Context) {
 // is answered, where a key may stand, and what is promised of other bodies, one question after the
 // other. What is not asked, or shows nothing, stays a doubt.
 func (i *inquiry) repeat(ctx context.Context) error {
+	if err := endOfPath(ctx, i); err != nil {
+		return err
+	}
 	keyed := i.file.Draft.Keyed()
 	if keyed {
 		tryWords(ctx, i)
@@ -136,6 +139,24 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	return asking.err
 }
 
+// endOfPath takes the end of the path of a PUT for the key, where the database knows the row by it, and another one makes another row.
+func endOfPath(ctx context.Context, i *inquiry) error {
+	key, may := drafting.EndOfPath(i.file)
+	if !may {
+		return nil
+	}
+	other := i.file
+	other.Draft = other.Draft.WithKeyIn(key)
+	asking, err := i.questionerFor(other)
+	if err != nil {
+		return err
+	}
+	if answers, markers := asking.done(ctx, "end-of-path", "[{send: {}}]"); len(answers) == 1 && answers[0].Done() && i.made(ctx, markers[0]) > 0 {
+		i.file.Draft, i.file.KeySeen = other.Draft, "the path ends with what the database knows the row by, and with another end another row was made"
+	}
+	return asking.err
+}
+
 // tryWords finds a word of the body for which the target takes another, where nothing else in it can be altered: one that is one of a few
 // is refused.
 func tryWords(ctx context.Context, i *inquiry) {
@@ -192,7 +213,7 @@ func (i *inquiry) repeated(ctx context.Context, asking *questioner) (drafting.Re
 		if err != nil || r.First.Done() && r.Rows > 0 {
 			return r, err
 		}
-		if asksForVersion(r.First, "") {
+		if asksForVersion(i.file.Draft, r.First, "") {
 			doubtVersion(i, r.First.Status)
 			return r, nil
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ func (d Draft) KeyPlaces() []targets.Key {
 		}
 	})
 	all = append(all, cookieKeys(d)...)
-	if drawn(lastOf(d.Path)) {
+	if drawn(lastOf(d.Path)) || OnlyCreates(d) && spelledOut(lastOf(d.Path)) {
 		all = append(all, keyInPath(lastOf(d.Path)))
 	}
 	return all
@@ -72,7 +73,8 @@ func (d Draft) headerKeys() []string {
 var credentialName = regexp.MustCompile(`(?i)auth|cookie|access|api|csrf|xsrf|session|secret|signature|bearer|jwt|host|tenant|account|organi[sz]|workspace|prefer|^if-|encoding`)
 
 // OtherPlaces are the headers and parameters that are not called like a key, and may hold one all the same, such as X-Client-Ref: of
-// those no name says what they are for. What looks drawn within the path is the last, as it may be another thing's id.
+// those no name says what they are for. So is the end of the path of a PUT that is a word. What looks drawn within the path is the last, as it may
+// be another thing's id.
 func (d Draft) OtherPlaces() []targets.Key {
 	if d.Keyed() {
 		return nil
@@ -95,6 +97,9 @@ func (d Draft) OtherPlaces() []targets.Key {
 		if !strings.Contains(value, "{{") {
 			add(contract.KeyInQuery, name)
 		}
+	}
+	if !drawn(lastOf(d.Path)) && !OnlyCreates(d) && d.Method == http.MethodPut && spelledOut(lastOf(d.Path)) {
+		all = append(all, keyInPath(lastOf(d.Path)))
 	}
 	path, _, _ := strings.Cut(d.Path, "?")
 	segments := strings.Split(path, "/")
@@ -280,6 +285,36 @@ var drawnLike = regexp.MustCompile(`^[A-Za-z]{0,12}[-_]?[0-9A-Za-z_-]*[0-9][0-9A
 // drawn reports that a segment of a path looks like an id that its client has drawn.
 func drawn(segment string) bool {
 	return uuidLike.MatchString(segment) || drawnLike.MatchString(segment)
+}
+
+// OnlyCreates reports that a request is for what is not there yet (If-None-Match: *; RFC 9110, section 13.1.2): 412 says that it is there.
+func OnlyCreates(d Draft) bool {
+	for name, value := range d.Header {
+		if strings.EqualFold(name, "If-None-Match") && strings.TrimSpace(value) == "*" {
+			return d.Method == http.MethodPut
+		}
+	}
+	return false
+}
+
+// spelledOut reports that a segment of a path is a word of the source, and neither a number nor a template.
+func spelledOut(segment string) bool {
+	return segment != "" && !plainNumber.MatchString(segment) && !strings.ContainsAny(segment, "{}$")
+}
+
+// EndOfPath is the key of a PUT whose path ends with the word by which the database knows the row that it made; false: it does not.
+func EndOfPath(f File) (targets.Key, bool) {
+	d, p := f.Draft, f.Proof
+	last, err := url.PathUnescape(lastOf(d.Path))
+	if d.Method != http.MethodPut || d.Keyed() || err != nil || !spelledOut(last) {
+		return targets.Key{}, false
+	}
+	for _, unique := range append([][]string{p.Table.Primary}, p.Table.Unique...) {
+		if len(unique) == 1 && p.Row[unique[0]] == last {
+			return keyInPath(lastOf(d.Path)), true
+		}
+	}
+	return targets.Key{}, false
 }
 
 // keyed takes the key out of a request that says where it is: by a name, or by a PUT of a thing whose id its client has drawn (RFC 9110,
