@@ -253,7 +253,7 @@ func vary(i *inquiry) string {
 		}
 		return said
 	}
-	if numbers := i.plain.Numbers(); i.file.Proof == nil {
+	if numbers := append(i.plain.Numbers(), drafting.Short(*i.plain)...); i.file.Proof == nil {
 		if next := slices.Index(numbers, i.plain.Number) + 1; next < len(numbers) {
 			i.plain.Number = numbers[next]
 			i.file.Draft, i.file.Differing, i.naming = *i.plain, nil, naming{taken: i.naming.taken}

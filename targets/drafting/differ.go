@@ -128,6 +128,20 @@ func (d Draft) Numbers() []string {
 	return slices.Concat(ranks[:]...)
 }
 
+// Short are the texts that may have room for a number of nine digits where they have none for a longer marker.
+func Short(d Draft) []string {
+	d.Number = ""
+	all := slices.Clone(d.Texts)
+	for _, pointer := range d.Carrying() {
+		if !slices.Contains(all, pointer) {
+			all = append(all, pointer)
+		}
+	}
+	return slices.DeleteFunc(all, func(pointer string) bool {
+		return slices.Contains(d.addresses(), pointer) || d.Templates[pointer] != ""
+	})
+}
+
 // Carriers are the members that carry the marker.
 func (d Draft) Carriers() []string {
 	if d.Number != "" {
@@ -229,7 +243,7 @@ func (d Draft) marking(pointer string) string {
 func (f *File) MayName() []string {
 	var found []string
 	for _, pointer := range append(f.Draft.codes(), f.Draft.Texts...) {
-		if !slices.Contains(f.Differing, pointer) && (f.Proof == nil || pointer != f.Proof.Text) {
+		if !slices.Contains(f.Differing, pointer) && (f.Proof == nil || pointer != f.Proof.Text) && pointer != f.Draft.Number {
 			found = append(found, pointer)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/internal/inert"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
@@ -179,7 +180,11 @@ func (f *File) operation() {
 		f.steps("      ", d.Prepare)
 	}
 	if d.Number != "" {
-		f.line("    marker: number # no member of the body takes any text")
+		why := "takes any text"
+		if value, _ := jsonpointer.Resolve(d.Body, d.Number); !plainNumber.MatchString(fmt.Sprint(value)) {
+			why = "has room for a longer text"
+		}
+		f.line("    marker: number # no member of the body %s", why)
 	}
 	f.line("    request:")
 	f.request("      ", d.Method, d.Path, d.Header)
