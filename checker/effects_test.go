@@ -245,6 +245,12 @@ func TestATotalThatNothingChanges(t *testing.T) {
 	require.Len(t, f, 1)
 	require.Equal(t, "a change by 0: 0 for each row", f[0].Expected)
 	require.Equal(t, "a change by -1199.5, from 25000000 to 24998800.5", f[0].Observed)
+	require.Equal(t, []string{"balance"}, checker.OwedEffects(terms(same), h, *h.T2), "the one may come after the other")
+	h.T2.Effects["balance"] = map[string]float64{"": 25000000}
+	judge(t, h, terms(same), nil, "")
+	require.Empty(t, checker.OwedEffects(terms(same), h, *h.T2))
+	h.T2 = nil
+	require.NotEmpty(t, check(h, terms(same)).Findings, "nothing was looked at later")
 }
 
 // A history may hold numbers where none belong: they are nobody's.

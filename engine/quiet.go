@@ -222,7 +222,7 @@ func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
 	w.missing = func(s history.Snapshot) []string {
 		h.Messages, s.At = r.rows.messages(), r.now()
 		owed := terms.Owed(h, s)
-		if len(owed) == 0 && (r.pilot || name == history.T2Name) {
+		if len(owed) == 0 && (r.pilot || r.recovering || name == history.T2Name) {
 			owed = checker.OwedEffects(terms, h, s)
 		}
 		return owed

@@ -21,22 +21,8 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	if r.Rows != 1 || r.Row == nil || f.Draft.Changes() || len(f.Draft.Prepare) > 0 || f.Proof.Removal != nil || f.Proof.Adds || r.Added || r.Replacing != nil {
 		return nil
 	}
-	tried, err := posted(ctx, i, standings(ctx, i, r.Row), *f, "[{send: {}}]")
-	if err != nil || len(tried) == 0 {
-		return err
-	}
 	amounts := drafting.Amounts(f)
-	for _, other := range amounts[:min(len(amounts), mostAmounts)] {
-		with := *f
-		with.Draft.Body, _ = drafting.Put(with.Draft.Body, other.Pointer, other.Value).(map[string]any)
-		if tried, err = posted(ctx, i, tried, with, "[{send: {}}]"); err != nil {
-			return err
-		}
-	}
-	if tried, err = atRest(ctx, i, tried); err != nil || len(tried) == 0 {
-		return err
-	}
-	repeated, err := posted(ctx, i, tried, *f, "[{send: {}}, {send: {}}]")
+	tried, repeated, err := tally(ctx, i, standings(ctx, i, r.Row), amounts)
 	if err != nil {
 		return err
 	}
@@ -63,6 +49,11 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 				names = append(names, b.Name())
 			}
 		}
+		for _, c := range one.now.Of.Columns {
+			if one.restless(c.Name) {
+				f.Doubts = append(f.Doubts, fmt.Sprintf("Whether creates change %s.%s: it changed when nothing was sent, longer after a create than runs wait. If they do, add an effect with its query and a delta, and let runs wait with settle.", one.now.Of.FullName(), c.Name))
+			}
+		}
 		for _, name := range unsure {
 			f.Doubts = append(f.Doubts, fmt.Sprintf("Whether only creates change %s, and each by what it writes down: those that were sent did, and what others do is not known. If it is so, add an effect with its query and a delta.", name))
 		}
@@ -71,6 +62,46 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 		fmt.Fprintf(i.Said, "each create changes %s by what it writes down\n", english.List(names, "and"))
 	}
 	return nil
+}
+
+// tally sends creates that say other amounts, and one that is repeated, and notes what they changed. Where numbers went on changing when nothing
+// was sent, they may be changed behind the answers: all is sent once more then, and what is done behind each answer has its time.
+func tally(ctx context.Context, i *inquiry, accounts []account, amounts []drafting.Other) (tried, repeated []account, err error) {
+	if len(accounts) == 0 {
+		return nil, nil, nil
+	}
+	for _, patience := range []time.Duration{0, forChildren} {
+		if tried, err = posted(ctx, i, accounts, i.file, "[{send: {}}]", patience); err != nil {
+			return nil, nil, err
+		}
+		for _, other := range amounts[:min(len(amounts), mostAmounts)] {
+			with := i.file
+			with.Draft.Body, _ = drafting.Put(with.Draft.Body, other.Pointer, other.Value).(map[string]any)
+			if tried, err = posted(ctx, i, tried, with, "[{send: {}}]", patience); err != nil {
+				return nil, nil, err
+			}
+		}
+		before := afresh(ctx, i, accounts)
+		if tried, err = atRest(ctx, i, tried); err != nil {
+			return nil, nil, err
+		}
+		accounts = afresh(ctx, i, accounts)
+		if patience > 0 || slices.EqualFunc(before, accounts, func(a, b account) bool { return a.now.Unchanged(b.now) }) {
+			repeated, err = posted(ctx, i, tried, i.file, "[{send: {}}, {send: {}}]", patience)
+			break
+		}
+	}
+	return tried, repeated, err
+}
+
+// afresh are rows as they are now, of which nothing else is known.
+func afresh(ctx context.Context, i *inquiry, accounts []account) (all []account) {
+	for _, a := range accounts {
+		if now, known := standing(ctx, i, a.now.Book); known {
+			all = append(all, account{now: now})
+		}
+	}
+	return all
 }
 
 // stands reports that a number is as it was found where the last create was repeated, too.
@@ -95,18 +126,12 @@ func (a account) restless(number string) bool {
 	return a.now.Numbers[number] != a.later.Numbers[number]
 }
 
-// restFor is how long nothing is sent, so that work behind the answers shows.
-const restFor = time.Second
-
-// atRest looks at rows and what refers to them again, when nothing was sent for a while.
+// atRest looks at rows and what refers to them again, when nothing was sent for as long as work behind the answers may take.
 func atRest(ctx context.Context, i *inquiry, tried []account) (left []account, err error) {
-	if !slices.ContainsFunc(tried, func(a account) bool { found, _ := drafting.BooksIn(a.postings); return len(found) > 0 }) {
-		return tried, nil
-	}
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case <-time.After(restFor):
+	case <-time.After(forChildren):
 	}
 	for _, a := range tried {
 		var known bool
@@ -201,8 +226,9 @@ func written(ctx context.Context, i *inquiry, row map[string]string) []source {
 }
 
 // posted sends a create, and notes what it has changed in each row that it refers to. A create that was not done says nothing, and one that
-// refers to others says nothing of a row that it left as it was. A row that it changed all the same, or that is gone, is left out.
-func posted(ctx context.Context, i *inquiry, accounts []account, with drafting.File, steps string) ([]account, error) {
+// refers to others says nothing of a row that it left as it was. A row that it changed all the same, or that is gone, is left out. What is done
+// behind the answer has some patience.
+func posted(ctx context.Context, i *inquiry, accounts []account, with drafting.File, steps string, patience time.Duration) ([]account, error) {
 	if len(accounts) == 0 {
 		return nil, nil
 	}
@@ -215,6 +241,7 @@ func posted(ctx context.Context, i *inquiry, accounts []account, with drafting.F
 		return accounts, asking.err
 	}
 	sources := written(ctx, i, i.row)
+	letBe(ctx, patience)
 	var left []account
 	for _, a := range accounts {
 		entries := entriesFor(a.now.Book, sources)

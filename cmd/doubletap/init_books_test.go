@@ -202,3 +202,71 @@ func TestInitOfStockThatLinesTake(t *testing.T) {
 		})
 	}
 }
+
+// till takes payments that are captured behind the answer. A repetition is told of the payment that there is; with again it is captured once
+// more.
+func till(t *testing.T, again bool) (address, database string) {
+	t.Helper()
+	db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", `
+		create table merchants (id text primary key, balance integer not null);
+		insert into merchants values ('m-1', 0);
+		create table payments (id integer primary key, request text unique, merchant_id text, amount integer, memo text, status text)`)
+	capture := func(request string) {
+		tx, err := db.Begin()
+		if err != nil {
+			return
+		}
+		defer func() { _ = tx.Rollback() }()
+		done, err := tx.Exec("update payments set status = 'captured' where request = ? and (status = 'pending' or ?)", request, again)
+		if err != nil {
+			return
+		}
+		if n, _ := done.RowsAffected(); n == 1 {
+			_, err = tx.Exec("update merchants set balance = balance + (select amount from payments where request = ?) where id = 'm-1'", request)
+		}
+		if err == nil {
+			_ = tx.Commit()
+		}
+	}
+	return serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var p struct {
+			Merchant, Memo string
+			Amount         int
+		}
+		_ = json.NewDecoder(r.Body).Decode(&p)
+		key, id := r.Header.Get("Idempotency-Key"), int64(0)
+		_, err := db.Exec("insert into payments (request, merchant_id, amount, memo, status) values (?, ?, ?, ?, 'pending') on conflict do nothing", key, p.Merchant, p.Amount, p.Memo)
+		if err == nil {
+			err = db.QueryRow("select id from payments where request = ?", key).Scan(&id)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		time.AfterFunc(400*time.Millisecond, func() { capture(key) })
+		says(w, http.StatusCreated, fmt.Sprintf(`{"id": %d}`, id))
+	})), "sqlite://" + path
+}
+
+// TestInitOfABalanceThatMovesBehindTheAnswer holds that a number which creates change some time after their answers is held against what they
+// have written down, and is waited for.
+func TestInitOfABalanceThatMovesBehindTheAnswer(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		again    bool
+		exit     int
+		findings string
+	}{
+		"once":                 {false, exitPass, "pass"},
+		"with each repetition": {true, exitFinding, "merchants-balance"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address, database := till(t, c.again)
+			env := map[string]string{"DATABASE_URL": database}
+			file, _ := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: k-1' -d '{"merchant": "m-1", "amount": 1250, "memo": "a lamp"}' `+address+"/payments", "--db", database)
+			require.Contains(t, readFile(t, file), "- name: merchants-balance # it and payments.amount stay the same together")
+			requireRepeated(t, env, file, c.exit, c.findings)
+		})
+	}
+}
