@@ -85,7 +85,7 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	switch {
 	case !keyed:
 		drafting.FindByReference(&i.file, i.file.NaturalKey(r))
-	case r.Rows == 1 && drafting.Naming(i.file):
+	case r.Rows == 1 && drafting.Single(i.file):
 		if err := underAnotherKey(ctx, i, &r); err != nil {
 			return err
 		}
@@ -462,8 +462,8 @@ func (i *inquiry) natural(ctx context.Context, r *drafting.Repeated) error {
 	return nil
 }
 
-// underAnotherKey sends a create again under another key, where the database lets its marker in once: the second may be refused, may be
-// the first one again, or may add to the row.
+// underAnotherKey sends a create again under another key, where the database lets it in once: it may add to the row. Where it is by the marker
+// alone, the second may also be refused, be the first one again, or change the row otherwise.
 func underAnotherKey(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 	asking, err := i.questioner()
 	if err != nil {
@@ -473,12 +473,13 @@ func underAnotherKey(ctx context.Context, i *inquiry, r *drafting.Repeated) erro
 	if len(answers) < 2 {
 		return asking.err
 	}
-	if answers[1].Refused() && r.Taken == nil {
+	naming := drafting.Naming(i.file)
+	if naming && answers[1].Refused() && r.Taken == nil {
 		r.Taken = &answers[1]
 	}
-	if answers[1].Done() && changed(ctx, i, markers[0]) {
+	if answers[1].Done() && (naming || i.made(ctx, markers[0]) == 1) && changed(ctx, i, markers[0]) {
 		r.Added = holds(ctx, i, markers[0], drafting.Twice)
-		r.Changed = !r.Added
+		r.Changed = naming && !r.Added
 	}
 	return asking.err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"path"
 	"testing"
@@ -9,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cart is a service that takes a line of a cart under a key, and changes the line that is there. With again it changes it with each
-// repetition, too.
-func cart(t *testing.T, change string, again bool) (address, database string) {
+// cart is a service that takes a line of a cart under a key, and changes the line that is there, of which some columns are unique together. With
+// again it changes it with each repetition, too.
+func cart(t *testing.T, unique, change string, again bool) (address, database string) {
 	t.Helper()
-	db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table cart_lines (id integer primary key, sku text unique, quantity integer); create table requests (key text primary key)")
+	db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table cart_lines (id integer primary key, cart_ref text, sku text, quantity integer, unique ("+unique+")); create table requests (key text primary key)")
 	return serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var line struct {
-			Sku      string
-			Quantity int
+			CartRef, Sku string
+			Quantity     int
 		}
 		_ = json.NewDecoder(r.Body).Decode(&line)
 		key := r.Header.Get("Idempotency-Key")
@@ -32,7 +33,7 @@ func cart(t *testing.T, change string, again bool) (address, database string) {
 		}
 		defer func() { _ = tx.Rollback() }()
 		if _, err = tx.Exec("insert into requests values (?)", key); err == nil || again {
-			_, err = tx.Exec("insert into cart_lines (sku, quantity) values (?, ?) on conflict (sku) do update set quantity = "+change, line.Sku, line.Quantity)
+			_, err = tx.Exec("insert into cart_lines (cart_ref, sku, quantity) values (?, ?, ?) on conflict ("+unique+") do update set quantity = "+change, line.CartRef, line.Sku, line.Quantity)
 			if err == nil {
 				err = tx.Commit()
 			}
@@ -41,7 +42,12 @@ func cart(t *testing.T, change string, again bool) (address, database string) {
 				return
 			}
 		}
-		says(w, http.StatusOK, `{"sku":"`+line.Sku+`"}`)
+		var now int
+		if err = db.QueryRow("select coalesce(sum(quantity), 0) from cart_lines where sku = ?", line.Sku).Scan(&now); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		says(w, http.StatusOK, fmt.Sprintf(`{"sku":%q,"quantity":%d}`, line.Sku, now))
 	})), "sqlite://" + path
 }
 
@@ -50,6 +56,8 @@ func cart(t *testing.T, change string, again bool) (address, database string) {
 func TestInitOfALineThatAddsUp(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
+		unique   string
+		body     string
 		change   string
 		again    bool
 		learns   []string
@@ -57,16 +65,18 @@ func TestInitOfALineThatAddsUp(t *testing.T) {
 		exit     int
 		findings string
 	}{
-		"each key adds once":         {"quantity + excluded.quantity", false, []string{"adds: quantity", "content: {quantity: /quantity}"}, "natural_key", exitPass, ""},
-		"a repetition adds again":    {"quantity + excluded.quantity", true, []string{"adds: quantity"}, "natural_key", exitFinding, "duplicate in 8 of 8 intents"},
-		"a change that is no sum":    {"quantity * 2 + 1", false, []string{"natural_key: [/sku]", "What the row of /sku counts"}, "content:", exitPass, ""},
-		"the last quantity replaces": {"excluded.quantity", false, []string{"natural_key: [/sku]"}, "adds:", exitPass, ""},
+		"each key adds once":         {"sku", `{"sku": "lamp-1", "quantity": 3}`, "quantity + excluded.quantity", false, []string{"adds: quantity", "content: {quantity: /quantity}"}, "natural_key", exitPass, ""},
+		"a repetition adds again":    {"sku", `{"sku": "lamp-1", "quantity": 3}`, "quantity + excluded.quantity", true, []string{"adds: quantity"}, "natural_key", exitFinding, "duplicate in 8 of 8 intents"},
+		"a change that is no sum":    {"sku", `{"sku": "lamp-1", "quantity": 3}`, "quantity * 2 + 1", false, []string{"natural_key: [/sku]", "What the row of /sku counts"}, "content:", exitPass, ""},
+		"the last quantity replaces": {"sku", `{"sku": "lamp-1", "quantity": 3}`, "excluded.quantity", false, []string{"natural_key: [/sku]"}, "adds:", exitPass, ""},
+		"once in each cart":          {"cart_ref, sku", `{"cartRef": "cart-881", "sku": "LAMP", "quantity": 2}`, "quantity + excluded.quantity", false, []string{"adds: quantity", "content: {quantity: /quantity}"}, "natural_key", exitPass, ""},
+		"again in each cart":         {"cart_ref, sku", `{"cartRef": "cart-881", "sku": "LAMP", "quantity": 2}`, "quantity + excluded.quantity", true, []string{"adds: quantity"}, "natural_key", exitFinding, "duplicate in 8 of 8 intents"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			address, database := cart(t, c.change, c.again)
+			address, database := cart(t, c.unique, c.change, c.again)
 			env := map[string]string{"DATABASE_URL": database}
-			file, _ := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: k-1' -d '{"sku": "lamp-1", "quantity": 3}' `+address+"/cart/lines", "--db", database)
+			file, _ := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: k-1' -d '`+c.body+`' `+address+"/cart/lines", "--db", database)
 			text := readFile(t, file)
 			for _, learnt := range c.learns {
 				require.Contains(t, text, learnt)

@@ -501,6 +501,13 @@ func Naming(f File) bool {
 	return len(text) == 1 && text[0] == f.Proof.Text
 }
 
+// Single reports that the database lets a marker in once, alone or together with what two equal bodies have in common.
+func Single(f File) bool {
+	return slices.ContainsFunc(append([][]string{f.Proof.Table.Primary}, f.Proof.Table.Unique...), func(columns []string) bool {
+		return slices.Contains(columns, f.Proof.Column)
+	})
+}
+
 // Kept is the column of a member that an altered body changes, and the text of its value in a body that is not altered; no column:
 // none is known.
 func Kept(f File) (column, value string) {
