@@ -44,6 +44,9 @@ func (i *inquiry) prove(ctx context.Context) error {
 			if key := i.file.Draft.Key.Name; key != "" && key == i.asked {
 				i.file.KeySeen = "a create without this header was refused, with an answer that names it"
 			}
+			if err := behind(ctx, i, answer); err != nil {
+				return err
+			}
 			i.learn(ctx)
 			return nil
 		case moved(i, answer), i.otherWay(why), conditioned(i, answer):

@@ -61,6 +61,7 @@ type Proof struct {
 	Told     any               // the answer, JSON
 	Row      map[string]string
 	Several  Several
+	Late     bool     // what was accepted came there when it was done
 	Unfit    []string // members of the body that are not altered: they say how many rows a create makes, or another value is refused for itself
 	Unkept   []string // members of which a row was seen not to keep what an altered body says
 	Others   []Beside
@@ -79,8 +80,7 @@ var plainNumber = regexp.MustCompile(`^\d+$`)
 // place is a column in which a marker was found.
 type place struct {
 	Proof
-	rank  int  // of the text; less is better
-	later bool // what was accepted came there when it was done
+	rank int // of the text; less is better
 }
 
 // Prove finds out of all places that hold a marker the one that is the created thing; nil: there
@@ -172,9 +172,9 @@ func (d Draft) place(c Created, l databases.Landing, column string) (place, bool
 
 // landed is a place with what else its row says.
 func (d Draft) landed(c Created, l databases.Landing, p place) place {
-	p.later = slices.Contains(c.Later, l.Table.FullName())
+	p.Late = slices.Contains(c.Later, l.Table.FullName())
 	p.Told = c.Answer
-	if p.Named, p.Identity, p.Shown = c.identity(l, d); p.later && plainNumber.MatchString(l.Row[p.Identity]) {
+	if p.Named, p.Identity, p.Shown = c.identity(l, d); p.Late && plainNumber.MatchString(l.Row[p.Identity]) {
 		p.Named, p.Identity, p.Shown = contract.Identity{}, "", databases.Shown{} // the answer names what was queued, and that is numbered as well
 	}
 	if c.Redirects() {
@@ -187,7 +187,7 @@ func (d Draft) landed(c Created, l databases.Landing, p place) place {
 // table is called as the path is, and not as a log or a record of keys may be.
 func (p place) worth(path string) int {
 	worth := 0
-	if p.later {
+	if p.Late {
 		worth += 16
 	}
 	if p.Exact {
@@ -227,6 +227,11 @@ func squeezed(name string) string {
 
 // idLike matches names of members and columns that identify a thing.
 var idLike = regexp.MustCompile(`(?i)(^|[_-])(id|uuid|guid|number|no|code|key|ref|reference|slug|token)$|[a-z](Id|ID|Uuid|Number)$`)
+
+// Named reports that a member is called as what identifies a thing.
+func Named(pointer string) bool {
+	return idLike.MatchString(pointer[strings.LastIndex(pointer, "/")+1:])
+}
 
 // Redirects reports that the answer sends a browser on, as after a form.
 func (c Created) Redirects() bool { return redirects(c.Status) }
