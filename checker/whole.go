@@ -206,13 +206,13 @@ func (w *whole) noteEntry(a *history.Attempt) {
 		w.entry.inside = a.Sent > 0 // it may have got in
 		return
 	}
-	w.entry.inside = !slices.Contains([]int{401, 403, 404}, a.Status) && !w.terms.Unauthenticated(*a) || w.missesKey(a)
+	w.entry.inside = !slices.Contains([]int{401, 403, 404}, a.Status) && !w.terms.Unauthenticated(*a) || missesKey(w, a)
 	w.entry.answered++
 }
 
 // missesKey reports that an answer says that the key is missing, and not that the credentials are wrong: a member tells, or the same credentials
 // had let a plain create in just before, and this request had no key.
-func (w *whole) missesKey(a *history.Attempt) bool {
+func missesKey(w *whole, a *history.Attempt) bool {
 	missing := w.terms.Contract.MissingKey
 	let := a.Key == "" && a.Status != http.StatusUnauthorized && w.head.Run.Normal > 0
 	return (missing.Narrowed() || let) && answerOf(a).bears(missing)
