@@ -322,10 +322,12 @@ func (i *inquiry) repeatedOnce(ctx context.Context, asking *questioner) (draftin
 	}
 	for n := 0; n < laterTries && (accepted || r.First.Underway()) && r.Rows > 0; n++ {
 		done := fmt.Sprintf(", {wait: %s}, {send: {}}", wait.Round(time.Millisecond)) // of another one, when that is done
-		if answers, _ := asking.done(ctx, "later", repeating(i.timed, done, alters)); len(answers) > 2 {
-			rows, row := r.Rows, r.Row
-			r = repeatedOf(answers, true, alters)
-			r.Rows, r.Row = rows, row // as of the one before: its own is not looked for
+		if answers, markers := asking.done(ctx, "later", repeating(i.timed, done, alters)); len(answers) > 2 {
+			rows := r.Rows
+			if r = repeatedOf(answers, true, alters); i.made(ctx, markers[0]) > 0 {
+				r.Row = i.row
+			}
+			r.Rows = rows // as of the one before
 		}
 		if r.Later != nil && (r.Later.Status != r.Again.Status || r.Again.MovedOn(*r.Later)) {
 			break

@@ -66,3 +66,29 @@ func TestInitCountsMessages(t *testing.T) {
 		}
 	}
 }
+
+// TestInitSeesThatSomeCreatesSendTwice holds that the least is what a create sends, where some send more though nothing is repeated, and that a
+// run reports it and does not take it for a mistake in the file.
+func TestInitSeesThatSomeCreatesSendTwice(t *testing.T) {
+	t.Parallel()
+	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table charges (id integer primary key, memo text, k text unique); create table sent_mails (id integer primary key, charge_id integer references charges (id))")
+	address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Memo string }
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		var id int64
+		key := r.Header.Get("Idempotency-Key")
+		if db.QueryRow("insert into charges (memo, k) values (?, ?) on conflict do nothing returning id", body.Memo, key).Scan(&id) == nil {
+			_, _ = db.Exec("insert into sent_mails (charge_id) select ? union all select ? where ? % 2 = 0", id, id, id)
+		} else {
+			_ = db.QueryRow("select id from charges where k = ?", key).Scan(&id)
+		}
+		says(w, http.StatusCreated, fmt.Sprintf(`{"id":%d}`, id))
+	}))
+	env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+	file, said := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: 7' -d '{"memo": "lamp for the hall"}' `+address+"/charges", "--db", env["DATABASE_URL"])
+	text := strings.ReplaceAll(readFile(t, file), "\n# ", " ")
+	require.Contains(t, text, "of creates that were each sent once, some made more than others. The file has the least, 1", said)
+	got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay")
+	require.Equal(t, exitFinding, got.code, "%s\n%s", text, got)
+	require.Contains(t, got.out, "effect-mismatch")
+}
