@@ -2,6 +2,7 @@
 package standin
 
 import (
+	"errors"
 	"net"
 	"os"
 	"syscall"
@@ -27,5 +28,9 @@ func Nobody() (address string, release func() error, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	return conn.LocalAddr().String(), conn.Close, nil
+	far, err := listener.Accept() // unaccepted, it would be reset with the listener, and the port be free
+	if err != nil {
+		return "", nil, errors.Join(err, conn.Close())
+	}
+	return conn.LocalAddr().String(), func() error { return errors.Join(conn.Close(), far.Close()) }, nil
 }
