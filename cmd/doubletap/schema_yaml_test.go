@@ -239,7 +239,7 @@ func TestSchemasRefuseWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct{ kind, text, end string }{
 		"a target without operations":       {"target", "name: a\nbase_url: http://localhost\n", ""},
 		"a misspelled key":                  {"target", target, ", row: {query: x}}}\n"},
-		"a key in no place":                 {"target", target, ", key: {in: cookie}}}\n"},
+		"a key in no place":                 {"target", target, ", key: {in: trailer}}}\n"},
 		"a path without a slash":            {"target", "name: a\nbase_url: http://localhost\noperations: {create: {request: {path: a}}}\n", ""},
 		"a number for a text":               {"target", "name: 5\nbase_url: http://localhost\noperations: {create: {request: {path: /a}}}\n", ""},
 		"a preset that nobody knows":        {"target", target, "}}\ncontract: {preset: strip}\n"},

@@ -25,12 +25,13 @@ func (d Draft) echoed(named contract.Identity) bool {
 	return said
 }
 
-// nameAgain compares what the first create was answered with the answers to another one and its repetition. A key in another spelling
-// has to be that of the other's row, too. Where no key was found, a member that is called like an id names what was created if
+// nameAgain compares what the first create was answered with the answers to another one and its repetition. What names the row has
+// to be that of the other's row, too. Where no key was found, a member that is called like an id names what was created if
 // it is another one for each create, the same for a repetition, and nothing that the requests have said.
 func nameAgain(f *File, r Repeated) {
 	p := f.Proof
-	if r.Row != nil && p.Identity != "" && f.name(r.First) != p.Shown.Of(r.Row[p.Identity]) {
+	of := r.Rows == 1 || p.Shown != (databases.Shown{}) // of several, the row may be the repetition's
+	if of && r.Row != nil && p.Identity != "" && f.name(r.First) != p.Shown.Of(r.Row[p.Identity]) {
 		p.Named, p.Identity, p.Shown = contract.Identity{}, "", databases.Shown{}
 	}
 	if p.Named.Declared() && !f.Draft.echoed(p.Named) || r.First.Status == http.StatusAccepted || !r.Again.Done() || r.Rows > 1 {
