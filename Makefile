@@ -14,7 +14,7 @@ WATCHED = $(LONG) $(filter-out $(LONG) $(shell $(GO) list $(UNWATCHED)),$(shell 
 # Most tests wait more than they compute, so there are more of them at once than cores, and more rooms. Those of the command wait most, and
 # take longest.
 # Each test binary is vetted whole as it is built, which costs no more than the usual part of it.
-TESTFLAGS := -vet=all -shuffle=on -p 3 -timeout 20m
+TESTFLAGS := -vet=all -shuffle=on -p 3 -timeout 40m
 EVENTS :=
 # What the tests run in. They write thousands of small files and databases: in memory, where there is room for them, and not on the
 # disk, in a folder that the users of the servers may enter, and that goes when they end. Their own memory is collected less often, which

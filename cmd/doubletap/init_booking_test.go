@@ -82,7 +82,7 @@ func TestInitOfWhatIsBookedOnce(t *testing.T) {
 				for _, learnt := range append(c.learns, "each create needs another one") {
 					require.Contains(t, strings.ReplaceAll(text, "\n#", ""), learnt, said)
 				}
-				got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay", "burst-same-key", "altered-after")
+				got := callWith(t.Context(), env, append([]string{"run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay", "altered-after"}, racing[broken]...)...)
 				require.Equal(t, want, got.code, "%s\n%s", text, got)
 			})
 		}

@@ -60,7 +60,7 @@ func TestInitOfMembersThatNameTogether(t *testing.T) {
 				for _, learnt := range append(c.learns, "Whether another body with the same /note may make a row of its own") {
 					require.Contains(t, strings.ReplaceAll(text, "\n#", ""), learnt, said)
 				}
-				got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay", "burst-same-key", "altered-after")
+				got := callWith(t.Context(), env, append([]string{"run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay", "altered-after"}, racing[broken]...)...)
 				require.Equal(t, want, got.code, "%s\n%s", text, got)
 			})
 		}

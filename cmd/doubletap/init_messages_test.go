@@ -60,7 +60,7 @@ func TestInitCountsMessages(t *testing.T) {
 				require.Contains(t, text, c.effect, said)
 				require.Contains(t, text, "delivery: at-most-once")
 				require.Equal(t, broken, strings.Contains(text, "may have more rows"), text, said)
-				got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay", "burst-same-key")
+				got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay")
 				require.Equal(t, want, got.code, "%s\n%s", text, got)
 			})
 		}

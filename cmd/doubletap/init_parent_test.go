@@ -60,7 +60,7 @@ func TestInitOfAnOrderWhoseTextIsInItsLines(t *testing.T) {
 				text := readFile(t, file)
 				require.Contains(t, text, "identity: order_id", said)
 				require.Contains(t, strings.Join(strings.Fields(text), " "), `query: select count(*) from orders where not exists (select 1 from order_items where order_items.order_id = orders.id) delta: 0`)
-				got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay", "burst-same-key")
+				got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay")
 				require.Equal(t, want, got.code, "%s\n%s", text, got)
 			})
 		}

@@ -54,7 +54,7 @@ func TestInitOfAShortText(t *testing.T) {
 			require.Contains(t, text, "marker: number # no member of the body has room for a longer text", said)
 			require.Contains(t, text, "employeeCode: '{{.Intent.Marker}}'", said)
 			require.Contains(t, text, "days: 5\n", said)
-			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay", "burst-same-key")
+			got := callWith(t.Context(), env, append([]string{"run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay"}, racing[broken]...)...)
 			require.Equal(t, want, got.code, "%s\n%s", text, got)
 		})
 	}

@@ -77,7 +77,7 @@ func TestInitOfWhatThePathNames(t *testing.T) {
 				require.Contains(t, text, `path: "/docs/{{.Key}}"`, said)
 				require.Contains(t, text, c.learns, said)
 				require.NotContains(t, text, "Which version each request is for")
-				got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay", "burst-same-key")
+				got := callWith(t.Context(), env, append([]string{"run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay"}, racing[broken]...)...)
 				require.Equal(t, want, got.code, "%s\n%s", text, got)
 			})
 		}

@@ -49,7 +49,7 @@ func TestInitAltersWhatARowKeeps(t *testing.T) {
 				if len(c.learns) == 1 {
 					require.NotContains(t, text, "content:")
 				}
-				got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay", "altered-after", "altered-race")
+				got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "altered-after")
 				require.Equal(t, want, got.code, "%s\n%s", text, got)
 			})
 		}

@@ -51,7 +51,7 @@ func TestInitTellsARunningRequestFromARateLimit(t *testing.T) {
 			if !broken {
 				require.Contains(t, text, "in_progress: {mode: reject, statuses: [429], where: {/code: under_way}}", said)
 			}
-			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay", "burst-same-key")
+			got := callWith(t.Context(), env, append([]string{"run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay"}, racing[broken]...)...)
 			require.Equal(t, want, got.code, "%s\n%s", text, got)
 		})
 	}
