@@ -137,7 +137,7 @@ func OwedEffects(t Terms, h *history.History, s history.Snapshot) []string {
 			for _, marker := range markersOf(tr.intent) {
 				rows := float64(len(added[marker].apart(s.Rows[marker])))
 				switch {
-				case fx.Seen != "", fx.Delivery == contract.SentAtMostOnce, fx.Delta != nil && h.Before == nil:
+				case fx.Seen != "", fx.Delta != nil && h.Before == nil:
 				case fx.Delta != nil:
 					totals[fx.Name] += *fx.Delta * rows
 					together[fx.Name] = *fx.Delta == 0

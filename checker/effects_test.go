@@ -275,8 +275,7 @@ func TestAnEffectAtMostOnceMayBeMissing(t *testing.T) {
 	h := scene(story(acknowledged(201, "o1")).rows(1).with("lines", 2).with("sum", 12.5))
 	h.T1.Effects["lines"]["dti1"], h.T2.Effects["lines"]["dti1"], h.T2.Effects["sum"]["dti1"] = 2, 0, 0
 	judge(t, h, terms(most), nil, "")
-	require.Empty(t, checker.OwedEffects(terms(most), h, *h.T2), "nothing is waited for")
-	require.NotEmpty(t, checker.OwedEffects(terms(lines), h, *h.T2))
+	require.NotEmpty(t, checker.OwedEffects(terms(most), h, *h.T2), "what is to come is waited for, as there may be too many of it")
 	h.T2.Effects["lines"]["dti1"] = 3
 	judge(t, h, terms(most), []string{"effect-mismatch/lines"}, "")
 }
