@@ -83,8 +83,7 @@ func requestOf(a history.Attempt, body history.Body, key contract.Key) Request {
 // keyInPath stands in the path of a recorded request for the key of an attempt.
 const keyInPath = "{{.Key}}"
 
-// place puts the key of an attempt where its operation takes it: header, query, path or
-// cookie. A
+// place puts the key of an attempt where its operation takes it: header, query, path or cookie. A
 // key in the body is noted among the members, which are set together. A quoted key is a
 // string of structured fields (RFC 9651, section 3.3.3), as the IETF draft of
 // Idempotency-Key has it.

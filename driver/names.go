@@ -2,7 +2,6 @@ package driver
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"strings"
 	"time"
@@ -29,9 +28,7 @@ func (n Names) Marker(family int, body string) string {
 
 // NumberMarker returns a marker for an API that takes no text: a whole number of nine digits, which fits into 32 bits.
 func (n Names) NumberMarker(family int, body string) string {
-	const lowest, count = 100_000_000, 900_000_000
-	sum := n.sum("number", fmt.Sprint(family), body)
-	return fmt.Sprint(lowest + binary.LittleEndian.Uint64(sum[:8])%count)
+	return targets.NineDigits(n.sum("number", fmt.Sprint(family), body))
 }
 
 // Reference returns the business reference of an intent, equal for both of its bodies.

@@ -371,10 +371,7 @@ func (i *inquiry) children(ctx context.Context) {
 	if len(i.file.Children) == 0 {
 		return
 	}
-	select {
-	case <-time.After(forChildren):
-	case <-ctx.Done():
-	}
+	letBe(ctx, forChildren)
 	eachChild(ctx, i, p.Row, func(c *drafting.Child, rows int) { c.Rows = rows })
 	i.file.Children = slices.DeleteFunc(i.file.Children, func(c drafting.Child) bool { return c.Rows == 0 && slices.Contains(implied, c.By) })
 }

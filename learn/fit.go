@@ -28,7 +28,7 @@ func fit(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 		if err != nil || !asking.alters() {
 			return err
 		}
-		if err := askAltered(ctx, i, asking, r); err != nil {
+		if _, _, err := askAltered(ctx, i, asking, r); err != nil {
 			return err
 		}
 	}

@@ -37,8 +37,7 @@ func findKey(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Rep
 		if !makesOneRow(ctx, i, asking) {
 			continue
 		}
-		with, err := i.repeatedOnce(ctx, asking)
-		if err == nil && with.First.Done() && !with.Again.Failed() && with.Rows == 1 {
+		if with, is, _ := underKey(ctx, i); is {
 			fmt.Fprintf(i.Said, "with %s the same request again made no second row, twice: it is the key\n", name)
 			i.file.KeySeen = "without this header the same request again made a second row, and with it none"
 			return with, nil

@@ -2,9 +2,7 @@ package learn
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"time"
 
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
@@ -31,10 +29,10 @@ func messages(ctx context.Context, i *inquiry) error {
 			continue
 		}
 		if later := messagesOf(ctx, i, markers)[n]; slices.Equal(later, counts[n]) {
-			doubt(i, "How many rows a create makes in %s: of creates that were each sent once, some made more than others. The file has the least, %d; if there may be more, leave the effect out.", c.Table.FullName(), least)
+			i.file.Doubt("How many rows a create makes in %s: of creates that were each sent once, some made more than others. The file has the least, %d; if there may be more, leave the effect out.", c.Table.FullName(), least)
 			c.Rows = least
 		} else {
-			doubt(i, "How many rows a create makes in %s: their number changes by itself, so they are not counted.", c.Table.FullName())
+			i.file.Doubt("How many rows a create makes in %s: their number changes by itself, so they are not counted.", c.Table.FullName())
 			c.Varies = true
 		}
 	}
@@ -43,10 +41,7 @@ func messages(ctx context.Context, i *inquiry) error {
 
 // messagesOf counts for each child table the rows that refer to each of some creates, when those have had their time.
 func messagesOf(ctx context.Context, i *inquiry, markers []string) [][]int {
-	select {
-	case <-time.After(forChildren):
-	case <-ctx.Done():
-	}
+	letBe(ctx, forChildren)
 	before := slices.Clone(i.file.Children)
 	defer func() { i.file.Children = before }()
 	counts := make([][]int, len(before))
@@ -63,11 +58,4 @@ func messagesOf(ctx context.Context, i *inquiry, markers []string) [][]int {
 		}
 	}
 	return counts
-}
-
-// doubt notes once what is not known for certain.
-func doubt(i *inquiry, format string, args ...any) {
-	if doubt := fmt.Sprintf(format, args...); !slices.Contains(i.file.Doubts, doubt) {
-		i.file.Doubts = append(i.file.Doubts, doubt)
-	}
 }

@@ -508,31 +508,25 @@ func leavesOut(ctx context.Context, i *inquiry) error {
 // two requests one, and another one is altered.
 func otherBody(ctx context.Context, i *inquiry, asking *questioner, r *drafting.Repeated) error {
 	for asking.alters() {
-		answers, markers := asking.done(ctx, "altered", repeating(i.timed, "", true))
-		if len(answers) < 3 {
-			return asking.err
+		rows, markers, err := askAltered(ctx, i, asking, r)
+		if markers == nil {
+			return err
 		}
-		r.First, r.Again, r.Altered, r.Row = answers[0], answers[1], &answers[2], nil
-		rows := i.made(ctx, markers[0])
-		if rows > 0 {
-			r.Row = i.row
-		}
-		if answers[2].Done() && ofItsOwn(ctx, i, *r, rows, markers) {
+		if r.Altered.Done() && ofItsOwn(ctx, i, *r, rows, markers) {
 			byReference := i.file.Proof.ByReference
 			drafting.NamesToo(&i.file, r)
 			tryWords(ctx, i)
 			if byReference {
 				drafting.FindByReference(&i.file, []string{i.file.Proof.Text})
 			}
-			var err error
 			if asking, err = i.questioner(); err != nil {
 				return err
 			}
 			continue
 		}
-		gone := rows == 0 && answers[0].Done() && answers[2].Done() // the other body has a marker of its own
+		gone := rows == 0 && r.First.Done() && r.Altered.Done() // the other body has a marker of its own
 		if gone || i.file.Proof.ByReference && changed(ctx, i, markers[0]) && !adds(ctx, i, asking) {
-			r.Replacing = &answers[2]
+			r.Replacing = r.Altered
 		}
 		return fit(ctx, i, r)
 	}

@@ -30,7 +30,9 @@ func stores(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 	if err != nil || !asking.alters() {
 		return err
 	}
-	return askAltered(ctx, i, asking, r)
+	r.Altered = nil
+	_, _, err = askAltered(ctx, i, asking, r)
+	return err
 }
 
 // keeps reports that the row of a create keeps what its body says in a member, as far as is known.
@@ -51,14 +53,16 @@ func keeps(ctx context.Context, i *inquiry, body map[string]any, pointer string)
 	return drafting.Same(i.row[column], fmt.Sprint(said)), nil
 }
 
-// askAltered asks anew what another body is answered, when another one is sent than before.
-func askAltered(ctx context.Context, i *inquiry, asking *questioner, r *drafting.Repeated) error {
-	r.Altered = nil
-	if answers, markers := asking.done(ctx, "altered", repeating(i.timed, "", true)); len(answers) > 2 {
-		r.First, r.Again, r.Altered, r.Row = answers[0], answers[1], &answers[2], nil // all of one create
-		if i.made(ctx, markers[0]) > 0 {
-			r.Row = i.row
-		}
+// askAltered asks what another body is answered, behind a create and its repetition. It returns how many rows hold the marker of the first body,
+// and the markers; nil: not all was answered.
+func askAltered(ctx context.Context, i *inquiry, asking *questioner, r *drafting.Repeated) (rows int, markers []string, err error) {
+	answers, markers := asking.done(ctx, "altered", repeating(i.timed, "", true))
+	if len(answers) < 3 {
+		return 0, nil, asking.err
 	}
-	return asking.err
+	r.First, r.Again, r.Altered, r.Row = answers[0], answers[1], &answers[2], nil // all of one create
+	if rows = i.made(ctx, markers[0]); rows > 0 {
+		r.Row = i.row
+	}
+	return rows, markers, asking.err
 }

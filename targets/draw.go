@@ -140,8 +140,7 @@ func (d *drawing) unique(name string, layout ...string) (string, error) {
 		const lowest, count = 100_000_000_000_000, 900_000_000_000_000
 		drawn = fmt.Sprint(lowest + binary.LittleEndian.Uint64(sum[:8])%count)
 	case UniqueInt:
-		const lowest, count = 100_000_000, 900_000_000
-		drawn = fmt.Sprint(lowest + binary.LittleEndian.Uint64(sum[:8])%count)
+		drawn = NineDigits(sum)
 	case UniqueUUID:
 		drawn = UUID(sum)
 	default:
@@ -158,6 +157,12 @@ func (d *drawing) unique(name string, layout ...string) (string, error) {
 		drawn += "@example.com"
 	}
 	return drawn, nil
+}
+
+// NineDigits makes a whole number of nine digits of a sum, which fits into 32 bits.
+func NineDigits(sum [sha256.Size]byte) string {
+	const lowest, count = 100_000_000, 900_000_000
+	return fmt.Sprint(lowest + binary.LittleEndian.Uint64(sum[:8])%count)
 }
 
 // uniqueTime gives a time after the present day: of the next ten years, as columns of seconds in 32 bits hold no more, or of all years that

@@ -38,15 +38,15 @@ func (f *File) settle() error {
 		text = f.Proof.Text
 	case d.Number != "":
 		text = d.Number
-		f.doubt("Whether %s may be any number of nine digits: the marker goes there, because no member of the body takes any text.", text)
+		f.Doubt("Whether %s may be any number of nine digits: the marker goes there, because no member of the body takes any text.", text)
 	case len(d.Texts) > 0:
 		text = d.Texts[0]
-		f.doubt("Whether %s is stored as it is: the marker goes there, because its name or schema allows any text.", text)
+		f.Doubt("Whether %s is stored as it is: the marker goes there, because its name or schema allows any text.", text)
 	default:
 		if text = d.anyText(); text == "" {
 			return fmt.Errorf("%s %s has no text in its body that could hold a marker, by which rows are found", d.Method, d.Path)
 		}
-		f.doubt("Where a marker can go: no member of the body takes any text for certain, so it goes to %s.", text)
+		f.Doubt("Where a marker can go: no member of the body takes any text for certain, so it goes to %s.", text)
 	}
 	d.Templates[text] = d.marking(text)
 	if f.Proof != nil && f.Proof.ByReference {
@@ -72,16 +72,16 @@ func doubtReplacing(f *File) {
 	}
 	doubt := fmt.Sprintf("Whether another body with the same %s may replace the first one: it did, though the first was acknowledged (%s changed)", at, f.alter.Pointer)
 	if says := upserting.FindString(d.Path + " " + d.Name + " " + d.Summary); says != "" {
-		f.doubt("%s. It is taken to be meant, as the source says %q. If it must not, add %s to the operation.", doubt, says, "alter: "+flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
+		f.Doubt("%s. It is taken to be meant, as the source says %q. If it must not, add %s to the operation.", doubt, says, "alter: "+flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
 		f.alter.unsent = true
 		return
 	}
 	retry := f.learnt.natural == nil && (d.Key.In == contract.KeyInHeader || d.Key.In == contract.KeyInQuery || d.Key.In == contract.KeyInCookie)
 	if d.Method == http.MethodPost && (retry || f.learnt.replacing.Status == http.StatusCreated) {
-		f.doubt("%s, and was answered %d as the first one was. Runs will show it as a broken promise; if it may, take alter out.", doubt, f.learnt.replacing.Status)
+		f.Doubt("%s, and was answered %d as the first one was. Runs will show it as a broken promise; if it may, take alter out.", doubt, f.learnt.replacing.Status)
 		return
 	}
-	f.doubt("%s. If it must not, add %s to the operation.", doubt, "alter: "+flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
+	f.Doubt("%s. If it must not, add %s to the operation.", doubt, "alter: "+flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
 	f.alter.unsent = true
 }
 
@@ -127,7 +127,7 @@ func distinguishMeasured(f *File, unique, members []string) {
 		}
 	}
 	for _, pointer := range members {
-		f.doubt("What %s may be: the database allows each value of %s (%s) once, and it is always the same here.", pointer, f.Proof.Table.FullName(), strings.Join(unique, ", "))
+		f.Doubt("What %s may be: the database allows each value of %s (%s) once, and it is always the same here.", pointer, f.Proof.Table.FullName(), strings.Join(unique, ", "))
 	}
 }
 
@@ -200,7 +200,7 @@ func (f *File) chooseAlter() *alteration {
 		}
 	}
 	if best == nil {
-		f.doubt("What another body could be: nothing in it can be altered safely, so there is no alter.")
+		f.Doubt("What another body could be: nothing in it can be altered safely, so there is no alter.")
 	}
 	return best
 }

@@ -13,18 +13,18 @@ import (
 func (f *File) doubtContract() {
 	d := f.Draft
 	if ack := f.acknowledged(); f.Proof == nil && len(ack) > 0 && redirects(ack[0]) {
-		f.doubt("%s", anyRedirect(ack[0]))
+		f.Doubt("%s", anyRedirect(ack[0]))
 	}
 	if f.Proof != nil && f.Proof.Redirect != 0 && f.Proof.Named.Header == "" {
-		f.doubt("%s", anyRedirect(f.Proof.Redirect))
+		f.Doubt("%s", anyRedirect(f.Proof.Redirect))
 	}
 	if d.Method == http.MethodPatch && !d.Changes() {
-		f.doubt("What is changed: each request changes the one thing that the path names, so that no intent has a row of its own; create it in prepare, and take its id into the path.")
+		f.Doubt("What is changed: each request changes the one thing that the path names, so that no intent has a row of its own; create it in prepare, and take its id into the path.")
 	}
 	switch {
 	case Conditional(d):
 	case d.Changes() && !d.Keyed():
-		f.doubt("Whether the change adds something, as {add_seats: 1} would: then a repetition adds it again, and only effects show it. There is no alter, because another change of the same thing is nothing wrong.")
+		f.Doubt("Whether the change adds something, as {add_seats: 1} would: then a repetition adds it again, and only effects show it. There is no alter, because another change of the same thing is nothing wrong.")
 	case d.Key.In == contract.KeyNowhere && f.learnt.natural == nil:
 		may := ""
 		if places := d.KeyPlaces(); len(places) > 0 {
@@ -33,16 +33,16 @@ func (f *File) doubtContract() {
 		if len(f.KeysTried) > 0 {
 			may = fmt.Sprintf(" A repetition was tried with %s, and none of them kept it from making a second row.", strings.Join(f.KeysTried, ", "))
 		}
-		f.doubt("Whether there is an idempotency key: the source names none.%s Without one, repeated requests are different intents, and most scenarios do not apply; add key, or natural_key to the contract.", may)
+		f.Doubt("Whether there is an idempotency key: the source names none.%s Without one, repeated requests are different intents, and most scenarios do not apply; add key, or natural_key to the contract.", may)
 		return
 	}
 	if f.learnt.from {
 		return
 	}
 	if len(d.Statuses) == 0 && d.Identity == "" {
-		f.doubt("Whether a repetition gets the same JSON: runs say so where it does not. If answers hold the time, or something else that changes, say identity: /id of the operation, or where else they name the thing, and replay: {body: identity} in the contract.")
+		f.Doubt("Whether a repetition gets the same JSON: runs say so where it does not. If answers hold the time, or something else that changes, say identity: /id of the operation, or where else they name the thing, and replay: {body: identity} in the contract.")
 	}
-	f.doubt("What is promised: no create was repeated, so what another body under the same key is answered, a request that meets a running one, or one without a key, is left open (contract.fingerprint, in_progress, missing_key).")
+	f.Doubt("What is promised: no create was repeated, so what another body under the same key is answered, a request that meets a running one, or one without a key, is left open (contract.fingerprint, in_progress, missing_key).")
 }
 
 // contract suggests what is promised.

@@ -327,7 +327,7 @@ func measure(f *File, pointer, template string) {
 	if strings.Contains(template, "time") {
 		taken = "time after today"
 	}
-	f.doubt("Whether %s may be any %s: each create needs another one, as a second create with the same was refused, or the database allows each once.", pointer, taken)
+	f.Doubt("Whether %s may be any %s: each create needs another one, as a second create with the same was refused, or the database allows each once.", pointer, taken)
 }
 
 // beside are the other members of a constraint that allows each time or number once only together with them.

@@ -56,8 +56,8 @@ type Child struct {
 	Again  int  // that it had when the create had been repeated; 0: not counted
 }
 
-// doubt notes a sentence for the head of the file.
-func (f *File) doubt(format string, args ...any) {
+// Doubt notes a sentence for the head of the file, once.
+func (f *File) Doubt(format string, args ...any) {
 	if doubt := fmt.Sprintf(format, args...); !slices.Contains(f.Doubts, doubt) {
 		f.Doubts = append(f.Doubts, doubt)
 	}

@@ -125,12 +125,12 @@ func (f *File) Learn(r Repeated) {
 	}
 	switch {
 	case r.Rows > 1 && keyed:
-		f.doubt("Whether keys are honoured: the same request under the same key made %d rows in %s.", r.Rows, f.Proof.Table.FullName())
+		f.Doubt("Whether keys are honoured: the same request under the same key made %d rows in %s.", r.Rows, f.Proof.Table.FullName())
 	case r.Rows > 1 && r.Once != "":
-		f.doubt("Which table is the effect: the same request again made another row in %s, and none in %s. If %s is a log of requests, write the row query for %s, and say by natural_key of the contract, or key of the operation, what makes a repetition one.", f.Proof.Table.FullName(), r.Once, f.Proof.Table.FullName(), r.Once)
+		f.Doubt("Which table is the effect: the same request again made another row in %s, and none in %s. If %s is a log of requests, write the row query for %s, and say by natural_key of the contract, or key of the operation, what makes a repetition one.", f.Proof.Table.FullName(), r.Once, f.Proof.Table.FullName(), r.Once)
 	case r.Rows > 1:
 	case !keyed && l.natural == nil:
-		f.doubt("What makes a repetition one: the same request again made no second row in %s; say by natural_key which members it goes by.", f.Proof.Table.FullName())
+		f.Doubt("What makes a repetition one: the same request again made no second row in %s; say by natural_key which members it goes by.", f.Proof.Table.FullName())
 	default:
 		f.repetition(&l, r)
 		f.otherBody(&l, r)
@@ -163,7 +163,7 @@ func (f *File) repetition(l *learnt, r Repeated) {
 	case again[0].Refused():
 		l.existing = signature(again[0])
 	case !again[0].Done():
-		f.doubt("What a repetition is answered: it was %d.", again[0].Status)
+		f.Doubt("What a repetition is answered: it was %d.", again[0].Status)
 	default:
 		if name := f.name(r.First); f.Proof != nil && redirects(again[0].Status) && !redirects(r.First.Status) {
 			at := contract.Identity{Header: "Location", Pattern: leading(again[0].Location, name)}
@@ -214,7 +214,7 @@ func sameness(f *File, first Answer, again, apart []Answer, bursts []Burst) stri
 		lines = append(lines, "body: identity")
 	case f.name(first) != "" && slices.ContainsFunc(again, func(a Answer) bool { return namesNothing(f, a) }):
 		lines = append(lines, "body: identity")
-		f.doubt("Whether a repetition may be answered without %s of what was created: one was, where the first answer has it. Runs will show it as a broken promise; if it may, say replay: {body: none}.", f.named().Where())
+		f.Doubt("Whether a repetition may be answered without %s of what was created: one was, where the first answer has it. Runs will show it as a broken promise; if it may, say replay: {body: none}.", f.named().Where())
 	default:
 		lines = append(lines, "body: none")
 	}
@@ -258,7 +258,7 @@ func (f *File) otherBody(l *learnt, r Repeated) {
 	case r.Altered.Done() && (f.name(*r.Altered) != "" && f.name(*r.Altered) == f.name(r.First) || reflect.DeepEqual(r.Altered.Body, r.First.Body) && r.First.Body != nil):
 		l.original = true
 	default:
-		f.doubt("What another body under the same key means: it was answered %d, and not by the first one's answer; nothing is promised about it.", r.Altered.Status)
+		f.Doubt("What another body under the same key means: it was answered %d, and not by the first one's answer; nothing is promised about it.", r.Altered.Status)
 	}
 }
 
@@ -420,17 +420,17 @@ func (f *File) NaturalKey(r Repeated) []string {
 	case !once && !slices.Contains(f.Proof.Table.Primary, f.Proof.Column):
 	case r.Added: // each key is an intent
 	case r.Changed:
-		f.doubt("What the row of %s counts: the same body under another key made no second row, and changed the one that is there, and not by adding what the body says. So the file does not say what the row holds (rows.content), and a repetition that changes it again is not seen; an effect with value can say what it is to be.", f.Proof.Text)
+		f.Doubt("What the row of %s counts: the same body under another key made no second row, and changed the one that is there, and not by adding what the body says. So the file does not say what the row holds (rows.content), and a repetition that changes it again is not seen; an effect with value can say what it is to be.", f.Proof.Text)
 		natural = append(natural, f.Proof.Text)
 	default:
 		natural = append(natural, f.Proof.Text)
 	}
 	if len(natural) > 1 {
-		f.doubt("What makes a repetition one: each of %s alone does, and natural_key can say only one.", strings.Join(natural, ", "))
+		f.Doubt("What makes a repetition one: each of %s alone does, and natural_key can say only one.", strings.Join(natural, ", "))
 		natural = natural[:1]
 	}
 	if len(natural) > 0 && len(r.With) > 0 {
-		f.doubt("Whether another body with the same %s may make a row of its own: it did, with another value in %s, so the file has that in natural_key. If it must not, take it out, and let runs send such a body: alter of the operation.", natural[0], strings.Join(r.With, " or "))
+		f.Doubt("Whether another body with the same %s may make a row of its own: it did, with another value in %s, so the file has that in natural_key. If it must not, take it out, and let runs send such a body: alter of the operation.", natural[0], strings.Join(r.With, " or "))
 	}
 	return slices.Concat(natural, r.With, beside(f, natural, r.With))
 }

@@ -88,7 +88,7 @@ func doubtLimit(f *File) {
 		said = "that got through, and more were answered 429"
 	}
 	took := time.Duration(wholeRun-f.Limit.kept().Requests) * f.Limit.kept().every()
-	f.doubt("Whether the rate limit is %d in %s: %s. A run that keeps to half of that takes about %s for the whole library, and leaves out what sends more at once; if you can, lift the limit for the test and leave out rate_limit.",
+	f.Doubt("Whether the rate limit is %d in %s: %s. A run that keeps to half of that takes about %s for the whole library, and leaves out what sends more at once; if you can, lift the limit for the test and leave out rate_limit.",
 		f.Limit.Requests, shortly(f.Limit.Per), said, shortly(took.Round(time.Minute)+time.Minute))
 }
 

@@ -23,9 +23,9 @@ func doubtListing(f *File) {
 	p := f.Proof
 	switch {
 	case len(p.Several.Rows) > 0:
-		f.doubt("Whether a verdict can be had: one create is listed as several entries, and each counts as a row. Ask the database (--db).")
+		f.Doubt("Whether a verdict can be had: one create is listed as several entries, and each counts as a row. Ask the database (--db).")
 	case p.Identity == "":
-		f.doubt("How the answer names the entry: nothing in it equals a member of the entry that reads like a key.")
+		f.Doubt("How the answer names the entry: nothing in it equals a member of the entry that reads like a key.")
 	}
 }
 

@@ -16,41 +16,42 @@ func (f *File) doubtProof() {
 	p := f.Proof
 	switch {
 	case !f.Database && (f.Listing == nil || p == nil):
-		f.doubt("Where the rows are: no database was given (--db), so there is no row query. If the API lists what it holds, rows.http can ask it, and init --listing PATH learns how: see Without a database in docs/targets.md.")
+		f.Doubt("Where the rows are: no database was given (--db), so there is no row query. If the API lists what it holds, rows.http can ask it, and init --listing PATH learns how: see Without a database in docs/targets.md.")
 	case !f.Database:
 		doubtListing(f)
 	case p == nil:
-		f.doubt("Where the rows are: no create has proven it. Fill in the rows of the operation; without them the file does not validate.")
+		f.Doubt("Where the rows are: no create has proven it. Fill in the rows of the operation; without them the file does not validate.")
 	default:
 		if !p.Exact {
-			f.doubt("Whether the row query is right: %s.%s holds more than the marker, which is looked for inside it.", p.Table.FullName(), p.Column)
+			f.Doubt("Whether the row query is right: %s.%s holds more than the marker, which is looked for inside it.", p.Table.FullName(), p.Column)
 		}
 		doubtSeveral(f)
 		switch {
 		case p.Identity == "" && p.Named.Declared():
-			f.doubt("Which row %s names: it is another one for each create, and a repetition has it again, but no key of the row in %s reads so. Answers are compared with each other by it, and not with the row.", p.Named.Where(), p.Table.FullName())
+			f.Doubt("Which row %s names: it is another one for each create, and a repetition has it again, but no key of the row in %s reads so. Answers are compared with each other by it, and not with the row.", p.Named.Where(), p.Table.FullName())
 		case p.Identity == "":
-			f.doubt("How the answer names the row: nothing in it equals a key of the row in %s.", p.Table.FullName())
+			f.Doubt("How the answer names the row: nothing in it equals a key of the row in %s.", p.Table.FullName())
 		}
 		if p.AddsAgain {
-			f.doubt("Whether a repetition may add: the same request again changed the row of %s, by what the body says.", p.Table.FullName())
+			f.Doubt("Whether a repetition may add: the same request again changed the row of %s, by what the body says.", p.Table.FullName())
+		}
+		more := func(t databases.Table, rows, again int) {
+			if again > rows {
+				f.Doubt("Whether %s may have more rows: one create made %d there, and there were %d when it was repeated.", t.FullName(), rows, again)
+			}
 		}
 		for _, c := range f.Children {
-			if c.Again > c.Rows {
-				f.doubt("Whether %s may have more rows: one create made %d there, and there were %d when it was repeated.", c.Table.FullName(), c.Rows, c.Again)
-			}
+			more(c.Table, c.Rows, c.Again)
 		}
 		var names []string
 		for _, o := range p.Others {
-			if o.Again > o.Rows {
-				f.doubt("Whether %s may have more rows: one create made %d there, and there were %d when it was repeated.", o.Table.FullName(), o.Rows, o.Again)
-			}
+			more(o.Table, o.Rows, o.Again)
 			if !o.Inside {
 				names = append(names, o.Name())
 			}
 		}
 		if len(names) > 0 {
-			f.doubt("Which table is the effect: the marker is in %s as well; effects, below, can count the rows there.", strings.Join(names, ", "))
+			f.Doubt("Which table is the effect: the marker is in %s as well; effects, below, can count the rows there.", strings.Join(names, ", "))
 		}
 	}
 }
@@ -215,20 +216,21 @@ func (f *File) effects() {
 	}
 	all := len(f.Proof.Several.Rows)
 	above, named := parent(f)
+	stands := all > 0 || len(counted) > 0 || len(sent) > 0 || len(f.Proof.Books) > 0 || named
 	switch {
-	case all > 0:
-		f.line("    effects:")
-		write("    ", allRows(f), fmt.Sprintf("select 1 from %s where %s", f.Dialect.TableName(f.Proof.Table), f.condition()), all, false)
-	case len(counted) > 0:
+	case all == 0 && len(counted) > 0:
 		f.line("    effects: # tables that refer to %s, and how many rows one create has made there; leave out logs", inert.Comment(f.Proof.Table.FullName()))
-	case len(sent) > 0 || len(f.Proof.Books) > 0 || named:
+	case stands:
 		f.line("    effects:")
 	case len(others) > 0:
 		f.line("    # effects: # tables that refer to %s, and how many rows one create has made there", inert.Comment(f.Proof.Table.FullName()))
 	case len(beside) > 0:
 		f.line("    # effects: # other tables with the marker, and how many rows one create has made there; leave out logs and records of keys")
 	}
-	if all > 0 || len(counted) > 0 || len(sent) > 0 || len(f.Proof.Books) > 0 || named {
+	if stands {
+		if all > 0 {
+			write("    ", allRows(f), fmt.Sprintf("select 1 from %s where %s", f.Dialect.TableName(f.Proof.Table), f.condition()), all, false)
+		}
 		if named {
 			childless(f, above)
 		}

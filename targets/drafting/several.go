@@ -98,7 +98,7 @@ func doubtSeveral(f *File) {
 	if s.Together {
 		how = fmt.Sprintf("The row query takes those with the same %s for one create", f.Proof.Identity)
 	}
-	f.doubt("Whether a create is to make %d rows in %s: one did. %s, and the effect %s holds that there are so many.", len(s.Rows), f.Proof.Table.FullName(), how, allRows(f))
+	f.Doubt("Whether a create is to make %d rows in %s: one did. %s, and the effect %s holds that there are so many.", len(s.Rows), f.Proof.Table.FullName(), how, allRows(f))
 }
 
 // allRows is the name of the effect that counts all rows of a create.

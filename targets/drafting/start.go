@@ -199,10 +199,10 @@ func doubtStart(f *File) {
 		return
 	}
 	if !s.FreePort {
-		f.doubt(`By which variable the target learns its port: no variable of the environment and no word of the command has it. So it is started on its own, which must be free; with base_url http://127.0.0.1:0 and process.env: {PORT: "{{.Port}}"} it gets a free one.`)
+		f.Doubt(`By which variable the target learns its port: no variable of the environment and no word of the command has it. So it is started on its own, which must be free; with base_url http://127.0.0.1:0 and process.env: {PORT: "{{.Port}}"} it gets a free one.`)
 	}
 	if f.Database && !s.Linked {
-		f.doubt(`By which variable the target learns its database: none of the environment has its URL. With process.env: {DATABASE_URL: "{{.Database.URL}}"} its connections can be broken, too.`)
+		f.Doubt(`By which variable the target learns its database: none of the environment has its URL. With process.env: {DATABASE_URL: "{{.Database.URL}}"} its connections can be broken, too.`)
 	}
 }
 
