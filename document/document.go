@@ -39,7 +39,7 @@ const (
 // Options says how a file is read.
 type Options struct {
 	File   string                      // its name, for the mistakes
-	Schema []byte                      // JSON Schema, draft 2020-12
+	Schema []byte                      // JSON Schema, draft 2020-12; nil for a file that is known to fit its own
 	Env    func(string) (string, bool) // for ${NAME} and ${NAME:-default}; nil leaves them as they are
 
 	Instead map[string]string // texts that stand in place of the file's, by JSON pointer; where the file has none, none stands
@@ -79,11 +79,13 @@ func Parse(data []byte, o Options) (*Document, error) {
 	if err != nil {
 		return nil, d.mistakes.Err()
 	}
-	if other := d.otherKind(o.Schema); other != nil {
-		return nil, Mistakes{*other}
-	}
-	if err := d.check(value, o.Schema); err != nil {
-		return nil, fmt.Errorf("reading the schema of %s: %w", o.File, err)
+	if o.Schema != nil {
+		if other := d.otherKind(o.Schema); other != nil {
+			return nil, Mistakes{*other}
+		}
+		if err := d.check(value, o.Schema); err != nil {
+			return nil, fmt.Errorf("reading the schema of %s: %w", o.File, err)
+		}
 	}
 	w.tellBare()
 	return d, d.mistakes.Err()

@@ -24,10 +24,7 @@ import (
 // argument is the whole library. Those whose name is skipped, or fits a pattern that is, are left out. All mistakes of all
 // files come at once.
 func FindScenarios(args []string, skip ...string) ([]scenarios.File, error) {
-	library, err := scenarios.LoadFS(scenarios.Builtin(), ".")
-	if err != nil {
-		return nil, err
-	}
+	library := scenarios.Library()
 	files := library
 	var errs []error
 	if len(args) > 0 {
@@ -60,11 +57,7 @@ func BuiltInScenario(name string) bool { return builtIn()[name] }
 
 var builtIn = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{}
-	library, err := scenarios.LoadFS(scenarios.Builtin(), ".")
-	if err != nil {
-		panic(fmt.Sprintf("engine: the library: %v", err))
-	}
-	for _, f := range library {
+	for _, f := range scenarios.Library() {
 		names[f.Scenario.Name] = true
 	}
 	return names

@@ -55,11 +55,7 @@ func LoadRegister(file string, data []byte) (Register, error) {
 	if unfit := doc.Decode(&content); unfit != nil && err == nil {
 		return nil, unfit
 	}
-	library, err := LoadFS(Builtin(), ".")
-	if err != nil {
-		return nil, err
-	}
-	mistakes = append(mistakes, unknownScenarios(doc, content.Known, library)...)
+	mistakes = append(mistakes, unknownScenarios(doc, content.Known, Library())...)
 	mistakes = append(mistakes, repeated(doc, content.Known)...)
 	register := Register{}
 	for _, line := range content.Known {

@@ -42,7 +42,7 @@ const (
 // Load reads a scenario file and fills in what it leaves out. The error is document.Mistakes: all of
 // them, with their places.
 func Load(file string, data []byte) (Scenario, error) {
-	_, s, err := load(file, data)
+	_, s, err := load(file, data, schema)
 	if err != nil {
 		return Scenario{}, err
 	}
@@ -52,7 +52,10 @@ func Load(file string, data []byte) (Scenario, error) {
 // LoadFS reads every *.yaml file of a folder, in the order of their names. Two scenarios may not
 // have one name, as a run has a directory for each name. The error is document.Mistakes where
 // files have mistakes: those of all files.
-func LoadFS(fsys fs.FS, dir string) ([]File, error) {
+func LoadFS(fsys fs.FS, dir string) ([]File, error) { return loadFS(fsys, dir, schema) }
+
+// loadFS holds each file against a schema, where there is one.
+func loadFS(fsys fs.FS, dir string, schema []byte) ([]File, error) {
 	paths, err := fs.Glob(fsys, path.Join(dir, "*.yaml"))
 	if err != nil {
 		return nil, fmt.Errorf("list the scenarios in %s: %w", dir, err)
@@ -66,7 +69,7 @@ func LoadFS(fsys fs.FS, dir string) ([]File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read a scenario: %w", err)
 		}
-		doc, s, err := load(file, data)
+		doc, s, err := load(file, data, schema)
 		if err != nil && !collect(&mistakes, err) {
 			return nil, err
 		}
@@ -94,7 +97,7 @@ func collect(mistakes *document.Mistakes, err error) bool {
 
 // load reads one file. It returns the document and what could be decoded also where there are
 // mistakes, so that the caller can look for more of them in it.
-func load(file string, data []byte) (*document.Document, Scenario, error) {
+func load(file string, data, schema []byte) (*document.Document, Scenario, error) {
 	var s Scenario
 	doc, err := document.Parse(data, document.Options{File: file, Schema: schema})
 	if doc == nil {

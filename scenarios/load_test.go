@@ -239,9 +239,26 @@ func TestTheDocumentationListsTheLibrary(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../docs/scenarios.md")
 	require.NoError(t, err)
-	files, err := scenarios.LoadFS(scenarios.Builtin(), ".")
-	require.NoError(t, err)
-	for _, f := range files {
+	for _, f := range scenarios.Library() {
 		require.Contains(t, string(text), "| `"+f.Scenario.Name+"` | "+f.Scenario.Summary+" |")
 	}
+}
+
+// TestTheLibraryFitsItsSchema holds what no command looks at again.
+func TestTheLibraryFitsItsSchema(t *testing.T) {
+	t.Parallel()
+	files, err := scenarios.LoadFS(scenarios.Builtin(), ".")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	require.Equal(t, files, scenarios.Library())
+}
+
+// TestWhoTakesTheLibraryMayChangeIt holds that the next one gets it as it was.
+func TestWhoTakesTheLibraryMayChangeIt(t *testing.T) {
+	t.Parallel()
+	mine := scenarios.Library()
+	mine[0].Source[0], mine[0].Scenario.Steps[0], mine[1].Scenario.Name = '!', scenarios.Step{}, "mine"
+	files, err := scenarios.LoadFS(scenarios.Builtin(), ".")
+	require.NoError(t, err)
+	require.Equal(t, files, scenarios.Library())
 }

@@ -13,8 +13,7 @@ import (
 // comes to an end: in the end nothing can be taken any more.
 func TestSimplerScenariosAreScenariosAndHaveAnEnd(t *testing.T) {
 	t.Parallel()
-	files, err := scenarios.LoadFS(scenarios.Builtin(), ".")
-	require.NoError(t, err)
+	files := scenarios.Library()
 	extra, err := scenarios.Load("crowded.yaml", []byte(crowded))
 	require.NoError(t, err)
 	narrow, err := scenarios.Load("narrow.yaml", []byte("name: narrow\nsummary: Its beginning is rounded up.\nintents: 2\nsteps: [{sweep: {from: 6.5ms, to: 6.5ms}}]\nexercised: [swept]\n"))
@@ -149,8 +148,7 @@ func TestAFamilyIsWhatBelongsTogether(t *testing.T) {
 
 func TestTheSourceOfAScenarioIsReadAsTheScenario(t *testing.T) {
 	t.Parallel()
-	files, err := scenarios.LoadFS(scenarios.Builtin(), ".")
-	require.NoError(t, err)
+	files := scenarios.Library()
 	extra, err := scenarios.Load("crowded.yaml", []byte(crowded))
 	require.NoError(t, err)
 	for _, f := range append(files, scenarios.File{Scenario: extra}) {

@@ -157,8 +157,7 @@ func part(t *testing.T, d orders.Design, between []string, whole bool) []string 
 		require.NotEmpty(t, d.By, "it is declared what catches it")
 		return slices.Compact(append([]string{"plain-create"}, d.By[:min(len(d.By), 2)]...))
 	}
-	files, err := scenarios.LoadFS(scenarios.Builtin(), ".")
-	require.NoError(t, err)
+	files := scenarios.Library()
 	names := []string{"plain-create", "burst-same-key"} // which apply to all of them
 	for i, f := range files {
 		if i%len(between) == slices.Index(between, d.Name) && !slices.Contains(append(names, "sweep", "burst-under-load"), f.Scenario.Name) {

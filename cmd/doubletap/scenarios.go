@@ -15,21 +15,17 @@ func newScenarios(s streams) *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "List the built-in scenarios", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			library, err := scenarios.LoadFS(scenarios.Builtin(), ".")
-			for _, f := range library {
+			for _, f := range scenarios.Library() {
 				fmt.Fprintf(s.out, "%-28s %s\n", f.Scenario.Name, f.Scenario.Summary)
 			}
-			return err
+			return nil
 		},
 	}
 	show := &cobra.Command{
 		Use: "show NAME", Short: "Print a built-in scenario, to start one's own from", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: completeScenarios,
 		RunE: func(_ *cobra.Command, args []string) error {
-			library, err := scenarios.LoadFS(scenarios.Builtin(), ".")
-			if err != nil {
-				return err
-			}
+			library := scenarios.Library()
 			for _, f := range library {
 				if f.Scenario.Name == args[0] {
 					_, err := s.bytes.Write(f.Source)
