@@ -245,7 +245,7 @@ func (w *writer) name(r driver.Rehearsed) {
 	if name, first := w.variable("marker", r.Marker); first {
 		value := "dt$(letters 16)"
 		if number.MatchString(r.Marker) {
-			value = "$(among 1-9 9)"
+			value = "$(among 123456789 9)"
 		}
 		w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: value})
 		w.reference(r, whole)
@@ -322,7 +322,7 @@ func (a Addition) apart(query string) string {
 // draws makes variables of what is another thing in another run besides.
 func (w *writer) draws(r driver.Rehearsed) {
 	for _, text := range slices.Sorted(maps.Keys(r.Drawn.Unique)) {
-		value := map[string]string{"number": "1$(among 0-9 14)", "int": "1$(among 0-9 8)", "uuid": "$(uuid)"}[string(r.Drawn.Unique[text])]
+		value := map[string]string{"number": "1$(among 0123456789 14)", "int": "1$(among 0123456789 8)", "uuid": "$(uuid)"}[string(r.Drawn.Unique[text])]
 		if name, first := w.variable("unique", text); first {
 			w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: cmp.Or(value, "$(letters 16)")})
 		}

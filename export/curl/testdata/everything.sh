@@ -20,10 +20,16 @@ base_url=http://127.0.0.1:8080
 BASE_URL=${BASE_URL:-$base_url}
 [ -n "${TOKEN:-}" ] || stop "TOKEN must be set"
 
-among() { LC_ALL=C tr -dc "$1" </dev/urandom | head -c "$2"; }
-letters() { among a-z2-7 "$1"; }
-hex() { among 0-9a-f "$1"; }
-uuid() { echo "$(hex 8)-$(hex 4)-4$(hex 3)-a$(hex 3)-$(hex 12)"; }
+among() { # so many of these characters
+  local byte text=
+  for byte in $(od -An -vtu1 -N "$2" /dev/urandom); do text+=${1:byte % ${#1}:1}; done
+  echo "$text"
+}
+letters() { among abcdefghijklmnopqrstuvwxyz234567 "$1"; }
+uuid() {
+  local hex; hex=$(od -An -vtx1 -N 16 /dev/urandom); hex=${hex//[!0-9a-f]/}
+  echo "${hex:0:8}-${hex:8:4}-4${hex:13:3}-a${hex:17:3}-${hex:20}"
+}
 
 draw() {
   marker=dt$(letters 16)
@@ -37,8 +43,13 @@ draw() {
   query_0='select * from (select "id" from things where note = '\'''"${marker}"''\'') doubletap_rows'
   query_1='select * from (select "id" from things where note = '\'''"${marker_2}"''\'') doubletap_rows'
 }
-status() { sed -n 's#^HTTP/[0-9.]* \([0-9][0-9][0-9]\).*#\1#p' "$1" 2>/dev/null | head -n 1; }
-body() { tr -d '\r' 2>/dev/null <"$1" | sed '1,/^$/d'; }
+status() {
+  local line
+  while IFS= read -r line; do
+    [[ $line =~ ^HTTP/[0-9.]+\ ([0-9]{3}) ]] && { echo "${BASH_REMATCH[1]}"; return; }
+  done <"$1"
+} 2>/dev/null
+body() { LC_ALL=C sed -e $'s/\r//g' -e '1,/^$/d' "$1" 2>/dev/null; }
 
 start=$PWD
 answers=$(mktemp -d)

@@ -15,10 +15,16 @@ BASE_URL=${BASE_URL:-$base_url}
 command -v mariadb >/dev/null || stop "there is no mariadb to count the rows with"
 [ -n "${TOKEN:-}" ] || stop "TOKEN must be set"
 
-among() { LC_ALL=C tr -dc "$1" </dev/urandom | head -c "$2"; }
-letters() { among a-z2-7 "$1"; }
-hex() { among 0-9a-f "$1"; }
-uuid() { echo "$(hex 8)-$(hex 4)-4$(hex 3)-a$(hex 3)-$(hex 12)"; }
+among() { # so many of these characters
+  local byte text=
+  for byte in $(od -An -vtu1 -N "$2" /dev/urandom); do text+=${1:byte % ${#1}:1}; done
+  echo "$text"
+}
+letters() { among abcdefghijklmnopqrstuvwxyz234567 "$1"; }
+uuid() {
+  local hex; hex=$(od -An -vtx1 -N 16 /dev/urandom); hex=${hex//[!0-9a-f]/}
+  echo "${hex:0:8}-${hex:8:4}-4${hex:13:3}-a${hex:17:3}-${hex:20}"
+}
 
 draw() {
   marker=dt$(letters 16)
@@ -27,8 +33,13 @@ draw() {
   body='{"note":"'"${marker}"'","of":"'"${reference}"'","text":"it'\''s \"$HOME\" `id` \\n ${x} !\\\\"}'
   query_0='select * from (select "id" from things where note = '\'''"${marker}"''\'') doubletap_rows'
 }
-status() { sed -n 's#^HTTP/[0-9.]* \([0-9][0-9][0-9]\).*#\1#p' "$1" 2>/dev/null | head -n 1; }
-body() { tr -d '\r' 2>/dev/null <"$1" | sed '1,/^$/d'; }
+status() {
+  local line
+  while IFS= read -r line; do
+    [[ $line =~ ^HTTP/[0-9.]+\ ([0-9]{3}) ]] && { echo "${BASH_REMATCH[1]}"; return; }
+  done <"$1"
+} 2>/dev/null
+body() { LC_ALL=C sed -e $'s/\r//g' -e '1,/^$/d' "$1" 2>/dev/null; }
 decoded() { local text=${1//\\/\\\\}; printf '%b' "${text//%/\\x}"; }
 rows() {
   [[ $DATABASE_URL =~ ^[a-z]+://([^:@]*)(:(.*))?@([^:/]*)(:([0-9]+))?/([^?]*) ]] || return
@@ -36,8 +47,10 @@ rows() {
     --host "${BASH_REMATCH[4]}" --port "${BASH_REMATCH[6]:-3306}" "$(decoded "${BASH_REMATCH[7]}")" --execute "$1"
 }
 count() {
+  local line
   found=$(rows "$2") || stop "the rows cannot be counted"
-  number=$(grep -c . <<<"$found")
+  number=0
+  while IFS= read -r line; do [ -z "$line" ] || number=$((number + 1)); done <<<"$found"
   echo "rows with $1: $number"
   [ -z "$found" ] || echo "$found"
 }

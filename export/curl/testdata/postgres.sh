@@ -17,10 +17,16 @@ command -v psql >/dev/null || stop "there is no psql to count the rows with"
 command -v jq >/dev/null || stop "there is no jq to tell the answers apart with"
 [ -n "${TOKEN:-}" ] || stop "TOKEN must be set"
 
-among() { LC_ALL=C tr -dc "$1" </dev/urandom | head -c "$2"; }
-letters() { among a-z2-7 "$1"; }
-hex() { among 0-9a-f "$1"; }
-uuid() { echo "$(hex 8)-$(hex 4)-4$(hex 3)-a$(hex 3)-$(hex 12)"; }
+among() { # so many of these characters
+  local byte text=
+  for byte in $(od -An -vtu1 -N "$2" /dev/urandom); do text+=${1:byte % ${#1}:1}; done
+  echo "$text"
+}
+letters() { among abcdefghijklmnopqrstuvwxyz234567 "$1"; }
+uuid() {
+  local hex; hex=$(od -An -vtx1 -N 16 /dev/urandom); hex=${hex//[!0-9a-f]/}
+  echo "${hex:0:8}-${hex:8:4}-4${hex:13:3}-a${hex:17:3}-${hex:20}"
+}
 
 draw() {
   marker=dt$(letters 16)
@@ -29,8 +35,13 @@ draw() {
   body='{"note":"'"${marker}"'","of":"'"${reference}"'","text":"it'\''s \"$HOME\" `id` \\n ${x} !\\\\"}'
   query_0='select * from (select "id" from things where note = '\'''"${marker}"''\'') doubletap_rows'
 }
-status() { sed -n 's#^HTTP/[0-9.]* \([0-9][0-9][0-9]\).*#\1#p' "$1" 2>/dev/null | head -n 1; }
-body() { tr -d '\r' 2>/dev/null <"$1" | sed '1,/^$/d'; }
+status() {
+  local line
+  while IFS= read -r line; do
+    [[ $line =~ ^HTTP/[0-9.]+\ ([0-9]{3}) ]] && { echo "${BASH_REMATCH[1]}"; return; }
+  done <"$1"
+} 2>/dev/null
+body() { LC_ALL=C sed -e $'s/\r//g' -e '1,/^$/d' "$1" 2>/dev/null; }
 take() { # what a filter of jq gives of an answer with $head, a list of lines, and $body
   local file=$1 filter=$2 taken; shift 2
   taken=$(jq -Rrse "$@" "
@@ -45,8 +56,8 @@ take_json() {
     $body | exact | fromjson | reduce ($at | split("/")[1:][] | gsub("~1"; "/") | gsub("~0"; "~")) as $k (.; step($k)) |
     if type == "string" then . elif type == "number" or type == "boolean" then tojson else null end' --arg at "$2"
 }
-one_of() { case " $2 " in *" $(status "$1") "*) [ -n "$(status "$1")" ] ;; *) false ;; esac; }
-header() { tr -d '\r' 2>/dev/null <"$2" | sed '/^$/,$d' | grep -i "^$1:"; }
+one_of() { local is; is=$(status "$1"); [ -n "$is" ] && case " $2 " in *" $is "*) ;; *) false ;; esac; }
+header() { LC_ALL=C sed -e $'s/\r//g' -e '/^$/,$d' "$2" 2>/dev/null | grep -i "^$1:"; }
 done_at() { one_of "$1" "201"; }
 some_done() { for name; do done_at "$name" && return; done; false; }
 all_answered() { for name; do [ -n "$(status "$name")" ] || return; done; }
@@ -55,8 +66,10 @@ rows() {
   psql --no-psqlrc --no-align --tuples-only "${DATABASE_URL/search_path=/options=-csearch_path%3D}" --command "$1"
 }
 count() {
+  local line
   found=$(rows "$2") || stop "the rows cannot be counted"
-  number=$(grep -c . <<<"$found")
+  number=0
+  while IFS= read -r line; do [ -z "$line" ] || number=$((number + 1)); done <<<"$found"
   echo "rows with $1: $number"
   [ -z "$found" ] || echo "$found"
 }
