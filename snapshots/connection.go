@@ -35,6 +35,7 @@ func Open(ctx context.Context, databaseURL string) (*Reader, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
 	return &Reader{db: db}, nil
 }
 
