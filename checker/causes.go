@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/proofs"
 )
 
@@ -121,7 +122,16 @@ func (r Result) atOnce() int {
 func (c Cause) explains(f Finding, result int) bool {
 	return c.Kind == f.Kind && c.Known == f.Known && c.Excused == f.Excused &&
 		(c.details[f.Detail] || c.broken[brokenIntent{result, f.Intent}]) &&
-		!slices.ContainsFunc(c.Circumstances, func(one Circumstance) bool { return !slices.Contains(f.Circumstances, one) })
+		!slices.ContainsFunc(c.Circumstances, func(one Circumstance) bool {
+			return !slices.Contains(f.Circumstances, one) && !(one == Overlapping && f.mayOverlap())
+		})
+}
+
+// mayOverlap reports that a client left a request that the target was still working on, and that the next one may have met it there.
+// When that work ended is not known, as nobody was left to be answered, unless it ended with the process.
+func (f Finding) mayOverlap() bool {
+	return !slices.Contains(f.Circumstances, Crashed) && len(f.Attempts) > 1 &&
+		slices.ContainsFunc(f.Attempts, func(a history.Attempt) bool { return leftRunning(&classified{Attempt: &a}) })
 }
 
 // add takes a finding in.

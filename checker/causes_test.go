@@ -46,6 +46,27 @@ func TestWhatPlainRequestsShowExplainsWhatShowsUnderMore(t *testing.T) {
 	require.Equal(t, "C2", got[1].ID)
 }
 
+// TestWhatClientsLeaveMayOverlap holds that a retry which met a request whose client had left shows no more than copies at once do, where those
+// show it, and that a process which was killed, or an answer that was lost on its way, is another thing.
+func TestWhatClientsLeaveMayOverlap(t *testing.T) {
+	t.Parallel()
+	left := func(intent string, p history.Passage, all ...checker.Circumstance) checker.Finding {
+		f := under(checker.Duplicate, "", intent, 2, append(all, checker.LostAnswer)...)
+		f.Attempts[0] = history.Attempt{Sent: 100, Wrote: 2, ErrorKind: history.Timeout, Passage: &p}
+		return f
+	}
+	running := history.Passage{Opened: 1, Arrived: 2, Left: 5, Closed: 5, Up: 100}
+	answered := history.Passage{Opened: 1, Arrived: 2, Answered: 4, Left: 5, Closed: 5, Up: 100}
+	burst := checker.Result{Scenario: "burst", Intents: 2, Findings: []checker.Finding{under(checker.Duplicate, "", "i1", 9, checker.Overlapping)}}
+	leaving := checker.Result{Scenario: "impatient-retry", Intents: 4, Findings: []checker.Finding{
+		left("i1", running), left("i2", answered), left("i3", running, checker.Crashed),
+	}}
+	got := numbered(leaving, burst)
+	require.Equal(t, []string{"burst/i1", "impatient-retry/i1"}, got[0].Findings)
+	require.Equal(t, []string{"impatient-retry/i2", "impatient-retry/i3"}, got[1].Findings)
+	require.Equal(t, []checker.Circumstance{checker.LostAnswer}, numbered(leaving)[0].Circumstances, "where copies at once show nothing, it took the leaving")
+}
+
 func TestAControlThatFailsComesFirstAndExplainsTheRest(t *testing.T) {
 	t.Parallel()
 	twice := func(intent string) checker.Finding { return under(checker.Duplicate, "", intent, 2) }
