@@ -134,6 +134,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if err := books(ctx, i, r); err != nil {
 		return err
 	}
+	if err := unlinked(ctx, i, r); err != nil {
+		return err
+	}
 	i.file.Learn(r)
 	learnLimit(ctx, i, asking)
 	return asking.err

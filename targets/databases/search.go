@@ -145,6 +145,14 @@ func (d *Database) Referring(ctx context.Context, from Table, by Reference, valu
 	return n, err
 }
 
+// Count counts the rows of a table.
+func (d *Database) Count(ctx context.Context, t Table) (rows int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, searchedFor)
+	defer cancel()
+	err = d.QueryRowContext(ctx, "select count(*) from "+d.Dialect.TableName(t)).Scan(&rows)
+	return rows, err
+}
+
 // asText is a column as something that a text can be compared with.
 func (d Dialect) asText(column string) string {
 	name := d.Name(column)

@@ -46,7 +46,7 @@ func (f *File) doubtProof() {
 		var names []string
 		for _, o := range p.Others {
 			more(o.Table, o.Rows, o.Again)
-			if !o.Inside {
+			if !o.Inside && !o.unlinked() {
 				names = append(names, o.Name())
 			}
 		}
@@ -189,10 +189,12 @@ func (f *File) effects() {
 			write(indent, c.name(f.Children), fmt.Sprintf("select 1 from %s join %s on %s where %s", child, parent, joined(f, c), f.condition()), c.Rows, atMost(c.Table, c.Rows, c.Again))
 		}
 	}
-	var sent, beside []Beside
+	var sent, beside, unlinked []Beside
 	for _, o := range f.Proof.Others {
 		switch {
 		case slices.ContainsFunc(f.Children, func(c Child) bool { return c.Table.FullName() == o.Table.FullName() }):
+		case o.unlinked():
+			unlinked = append(unlinked, o)
 		case o.Again > 0 && atMost(o.Table, o.Rows, o.Again):
 			sent = append(sent, o)
 		default:
@@ -216,7 +218,7 @@ func (f *File) effects() {
 	}
 	all := len(f.Proof.Several.Rows)
 	above, named := parent(f)
-	stands := all > 0 || len(counted) > 0 || len(sent) > 0 || len(f.Proof.Books) > 0 || named
+	stands := all > 0 || len(counted) > 0 || len(sent) > 0 || len(unlinked) > 0 || len(f.Proof.Books) > 0 || named
 	switch {
 	case all == 0 && len(counted) > 0:
 		f.line("    effects: # tables that refer to %s, and how many rows one create has made there; leave out logs", inert.Comment(f.Proof.Table.FullName()))
@@ -236,6 +238,7 @@ func (f *File) effects() {
 		}
 		children("    ", counted)
 		besides("    ", sent)
+		totalled(f, unlinked)
 		books(f)
 		indent = "    #"
 	}

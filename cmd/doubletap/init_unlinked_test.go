@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestInitOfRowsThatNothingLinks holds that rows which a create adds to other tables are counted although they neither refer to the created row
+// nor hold its marker, and that a table which says that there was a request is not.
+func TestInitOfRowsThatNothingLinks(t *testing.T) {
+	t.Parallel()
+	const movement = `insert into stock_movements (document_no, sku, quantity) select 'D-' || printf('%06d', max(id)), 'lamp', 2 from orders`
+	for name, c := range map[string]struct {
+		table        string
+		done, always string // with each order, with each request
+		learns       string
+		lacks        string
+		exit         int
+		findings     string
+	}{
+		"each moves once": {
+			"stock_movements (id integer primary key, document_no text, sku text, quantity integer)", movement, "",
+			"query: select count(*) from stock_movements delta: 1", "may have more rows", exitPass, "",
+		},
+		"a repetition moves again": {
+			"stock_movements (id integer primary key, document_no text, sku text, quantity integer)", "", movement,
+			"Whether stock_movements may have more rows: one create made 1 there, and there were 3 when it was repeated.", "delta: 3", exitFinding, "stock-movements",
+		},
+		"each is told once": {
+			"sent_mails (id integer primary key, recipient text)", "insert into sent_mails (recipient) values ('lager@shop.example'), ('ada@shop.example')", "",
+			"query: select count(*) from sent_mails delta: 2", "may have more rows", exitPass, "",
+		},
+		"a repetition is told again": {
+			"sent_mails (id integer primary key, recipient text)", "", "insert into sent_mails (recipient) values ('lager@shop.example')",
+			"query: select count(*) from sent_mails delta: 1", "delta: 3", exitFinding, "sent-mails",
+		},
+		"each request is noted": {
+			"arrivals (id integer primary key, path text)", "", "insert into arrivals (path) values ('/orders')",
+			"Whether arrivals may have more rows: one create made 1 there, and there were 3 when it was repeated.", "from arrivals", exitPass, "",
+		},
+		"each key is noted": {
+			"known (id integer primary key, idem text)", "insert into known (idem) values ('k')", "", "plain", "from known", exitPass, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)",
+				"create table orders (id integer primary key, request_key text unique, note text); create table "+c.table)
+			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var body struct{ Note string }
+				_ = json.NewDecoder(r.Body).Decode(&body)
+				key := r.Header.Get("Idempotency-Key")
+				if key == "" {
+					says(w, http.StatusBadRequest, `{"code":"no_key"}`)
+					return
+				}
+				tx, err := db.BeginTx(r.Context(), nil)
+				if err != nil {
+					http.Error(w, err.Error(), http.StatusInternalServerError)
+					return
+				}
+				defer func() { _ = tx.Rollback() }()
+				made, err := tx.Exec("insert into orders (request_key, note) values (?, ?) on conflict do nothing", key, body.Note)
+				if err == nil {
+					if n, _ := made.RowsAffected(); n == 1 && c.done != "" {
+						_, err = tx.Exec(c.done)
+					}
+				}
+				if err == nil && c.always != "" {
+					_, err = tx.Exec(c.always)
+				}
+				id := 0
+				if err == nil {
+					err = tx.QueryRow("select id from orders where request_key = ?", key).Scan(&id)
+				}
+				if err == nil {
+					err = tx.Commit()
+				}
+				if err != nil {
+					http.Error(w, err.Error(), http.StatusInternalServerError)
+					return
+				}
+				says(w, http.StatusCreated, fmt.Sprintf(`{"id":%d}`, id))
+			}))
+			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+			file, said := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: k-1' -d '{"note": "two lamps for the hall"}' `+address+"/orders", "--db", env["DATABASE_URL"])
+			text := readFile(t, file)
+			flat := strings.ReplaceAll(strings.Join(strings.Fields(text), " "), " # ", " ")
+			if c.learns != "plain" {
+				require.Contains(t, flat, c.learns, said)
+			}
+			require.NotContains(t, flat, c.lacks)
+			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay")
+			require.Equal(t, c.exit, got.code, "%s\n%s", text, got)
+			require.Contains(t, got.out, c.findings)
+		})
+	}
+}

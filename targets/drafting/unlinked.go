@@ -1,0 +1,53 @@
+package drafting
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+var (
+	// ofRequests matches names of columns by which a table says something of requests, and not of what they do: it may have a row for each
+	// key, or for each answer.
+	ofRequests = regexp.MustCompile(`(?i)idem|dedup|nonce|^key$|[a-z_]key$|token|request|fingerprint|hash|digest|response|status_?code|lock|expire|endpoint|http|url|user_?agent|remote|^ip$|_ip$|duration|elapsed|latency|bytes|_ms$`)
+	// ofCalls matches names of tables that have rows for requests as well, beside those that bookkeeping matches.
+	ofCalls = regexp.MustCompile(`(?i)call|hit|click|metric|statist|usage|deliver|webhook|ping|debug|error|fail|reject|refus|conflict|limit|rate|probe|poll|draft|submission|replay|response`)
+)
+
+// MayBeUnlinked reports that rows of a table may be an effect of creates although nothing in them says of which: going by its names, it is no log
+// and no record of requests, and no other effect counts it.
+func MayBeUnlinked(f *File, t databases.Table) bool {
+	same := func(o databases.Table) bool { return o.FullName() == t.FullName() }
+	return !same(f.Proof.Table) && (holdsMessages(t) || !bookkeeping.MatchString(t.Name) && !noting.MatchString(t.Name) && !ofCalls.MatchString(t.Name)) &&
+		!slices.ContainsFunc(t.Columns, func(c databases.Column) bool { return ofRequests.MatchString(c.Name) }) &&
+		!slices.ContainsFunc(f.Children, func(c Child) bool { return same(c.Table) }) &&
+		!slices.ContainsFunc(f.Proof.Others, func(o Beside) bool { return same(o.Table) }) &&
+		!slices.ContainsFunc(f.Proof.Books, func(b Book) bool { return same(b.Of) || same(b.Entries) })
+}
+
+// Unlinked notes that each create adds so many rows to a table, and that there were so many when it had been repeated. Where a repetition adds
+// some, rows of a table without a number may say no more than that there was a request.
+func Unlinked(f *File, t databases.Table, rows, again int) {
+	counts := holdsMessages(t) || slices.ContainsFunc(t.Columns, func(c databases.Column) bool {
+		return c.HoldsNumber() && !slices.Contains(t.Primary, c.Name) && !idLike.MatchString(c.Name)
+	})
+	if again > rows && !counts {
+		f.Doubt("Whether %s may have more rows: one create made %d there, and there were %d when it was repeated. Nothing in them says of which create they are, and they may be a log, so they are not counted.", t.FullName(), rows, again)
+		return
+	}
+	f.Doubt("Whether anything but creates adds rows to %s: nothing in them says of which create they are, so runs count all that there are. If others write there, leave the effect out.", t.FullName())
+	f.Proof.Others = append(f.Proof.Others, Beside{Table: t, Rows: rows, Again: again})
+}
+
+// unlinked reports that nothing in the rows of a table says of which create they are.
+func (b Beside) unlinked() bool { return b.Column == "" }
+
+// totalled counts all rows of tables of which no row says of which create it is.
+func totalled(f *File, all []Beside) {
+	for _, o := range all {
+		f.line("      - name: %s # nothing in its rows says of which create they are, so all are counted", literal(Slug(o.Table.FullName())))
+		f.line("        query: %s", literal("select count(*) from "+f.Dialect.TableName(o.Table)))
+		f.line("        delta: %d", o.Rows)
+	}
+}
