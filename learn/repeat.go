@@ -125,6 +125,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		if i.file.Draft.CanLackKey() {
 			r.Keyless, _ = asking.ask(ctx, "keyless", 2, "[{send: {key: none}}]")
 		}
+		if err := mismatches(ctx, i, asking, &r); err != nil {
+			return err
+		}
 	}
 	r.Declined = i.declined
 	if err := spelled(ctx, i, &r); err != nil {

@@ -62,6 +62,8 @@ type Repeated struct {
 	Added        bool               // the same body under another key made no second row, and added to the row what it says
 	Changed      bool               // likewise, but what it changed the row's content to is no sum
 	Replacing    *Answer            // to another body that replaced what the row holds; nil: none did
+	Mismatches   []Answer           // more refusals of another body under the key of a create, each of another create; nil: none was asked for
+	Unlike       []Answer           // answers to requests that are no such bodies, of which some may be refused, too: without a member, or with a key of another form
 }
 
 // Retold is how a create is answered that names what is there already.
@@ -254,7 +256,7 @@ func (f *File) otherBody(l *learnt, r Repeated) {
 	switch {
 	case r.Altered == nil || r.Replacing != nil:
 	case r.Altered.Refused():
-		l.mismatch = signature(*r.Altered)
+		l.mismatch = mismatched(f, r)
 	case r.Altered.Done() && (f.name(*r.Altered) != "" && f.name(*r.Altered) == f.name(r.First) || reflect.DeepEqual(r.Altered.Body, r.First.Body) && r.First.Body != nil):
 		l.original = true
 	default:
