@@ -31,10 +31,11 @@ func (d Draft) echoed(named contract.Identity) bool {
 func nameAgain(f *File, r Repeated) {
 	p := f.Proof
 	of := r.Rows == 1 || p.Shown != (databases.Shown{}) // of several, the row may be the repetition's
-	if of && r.Row != nil && p.Identity != "" && f.name(r.First) != p.Shown.Of(r.Row[p.Identity]) {
+	if of && r.Row != nil && p.Identity != "" && f.name(r.First) != p.Shown.Of(r.Row[p.Identity]) || !sure(f, r) {
 		p.Named, p.Identity, p.Shown = contract.Identity{}, "", databases.Shown{}
 	}
-	if p.Named.Declared() && !f.Draft.echoed(p.Named) || r.First.Status == http.StatusAccepted || !r.Again.Done() || r.Rows > 1 {
+	ofPart(f, r)
+	if p.Part != "" || p.Named.Declared() && !f.Draft.echoed(p.Named) || r.First.Status == http.StatusAccepted || !r.Again.Done() || r.Rows > 1 {
 		return
 	}
 	if named := opaque(f, r); named.Declared() {

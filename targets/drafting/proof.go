@@ -57,6 +57,7 @@ type Proof struct {
 	Named    contract.Identity // where the answer names the created thing; nowhere: not found
 	Redirect int               // status of an answer that leads to the created thing; 0: it does not redirect
 	Identity string            // column with that id; empty: not found
+	Part     string            // column of the primary key that is the id among rows which share the others, and so not among all; empty: none
 	Shown    databases.Shown   // how the answer writes what that column has
 	Told     any               // the answer, JSON
 	Row      map[string]string
@@ -257,9 +258,15 @@ func (c Created) identity(l databases.Landing, d Draft) (named contract.Identity
 	}
 	noName := func(column string) bool { return slices.Contains(l.Columns, column) || l.Row[column] == "" }
 	keys = slices.DeleteFunc(keys, noName)
+	if column := c.within(l, d); column != "" && !noName(column) {
+		if named := c.naming(l.Row[column], column); !d.echoed(named) {
+			return named, column, databases.Shown{}
+		}
+	}
+	ofThePath := func(column string) bool { return noName(column) || given(l, d, column) }
 	var said contract.Identity
 	saidIn := ""
-	for _, column := range append(slices.Clone(keys), slices.DeleteFunc(others, noName)...) {
+	for _, column := range append(slices.Clone(keys), slices.DeleteFunc(others, ofThePath)...) {
 		named := c.naming(l.Row[column], column)
 		switch {
 		case named.Declared() && !d.echoed(named):
@@ -271,6 +278,11 @@ func (c Created) identity(l databases.Landing, d Draft) (named contract.Identity
 	for _, column := range keys {
 		if named, shown := c.showing(l.Row[column], column); named.Declared() {
 			return named, column, shown
+		}
+	}
+	if column := l.Table.Primary; len(column) == 1 && slices.Contains(keys, column[0]) {
+		if named := calledAsTable(c.Answer, l.Table.Name, l.Row[column[0]]); named.Declared() && !d.echoed(named) {
+			return named, column[0], databases.Shown{}
 		}
 	}
 	return said, saidIn, databases.Shown{}

@@ -27,6 +27,8 @@ func (f *File) doubtProof() {
 		}
 		doubtSeveral(f)
 		switch {
+		case p.Part != "":
+			doubtPart(f)
 		case p.Identity == "" && p.Named.Declared():
 			f.Doubt("Which row %s names: it is another one for each create, and a repetition has it again, but no key of the row in %s reads so. Answers are compared with each other by it, and not with the row.", p.Named.Where(), p.Table.FullName())
 		case p.Identity == "":
