@@ -514,12 +514,14 @@ func leavesOut(ctx context.Context, i *inquiry) error {
 // two requests one, and another one is altered.
 func otherBody(ctx context.Context, i *inquiry, asking *questioner, r *drafting.Repeated) error {
 	for asking.alters() {
+		before := *r
 		rows, markers, err := askAltered(ctx, i, asking, r)
 		if markers == nil {
 			return err
 		}
 		if r.Altered.Done() && ofItsOwn(ctx, i, *r, rows, markers) {
 			byReference := i.file.Proof.ByReference
+			r.First, r.Again, r.Row = before.First, before.Again, before.Row // the row that was found may be the other body's
 			drafting.NamesToo(&i.file, r)
 			tryWords(ctx, i)
 			if byReference {

@@ -58,6 +58,54 @@ func TestInitTakesAMemberCalledAsTheTable(t *testing.T) {
 	}
 }
 
+// TestInitNamesARowThatAnotherBodyHasBeside holds that the name of a row is kept where another body of the same phone makes another row: the
+// first one's name is not looked for in that.
+func TestInitNamesARowThatAnotherBodyHasBeside(t *testing.T) {
+	t.Parallel()
+	for _, member := range []string{"order", "id"} {
+		t.Run(member, func(t *testing.T) {
+			t.Parallel()
+			db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)&_txlock=immediate", "create table pizza_orders (id integer primary key, phone text, count integer)")
+			var broken atomic.Bool // answers name the order before
+			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var body struct {
+					Phone string
+					Count int
+				}
+				_ = json.NewDecoder(r.Body).Decode(&body)
+				tx, err := db.Begin()
+				if err != nil {
+					http.Error(w, err.Error(), http.StatusInternalServerError)
+					return
+				}
+				defer tx.Rollback()
+				var id int64
+				status := http.StatusOK
+				if tx.QueryRow("select id from pizza_orders where phone = ? and count = ?", body.Phone, body.Count).Scan(&id) != nil {
+					status = http.StatusCreated
+					_ = tx.QueryRow("insert into pizza_orders (phone, count) values (?, ?) returning id", body.Phone, body.Count).Scan(&id)
+				}
+				_ = tx.Commit()
+				if broken.Load() {
+					id--
+				}
+				says(w, status, fmt.Sprintf(`{"ok": true, %q: %d}`, member, id))
+			}))
+			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+			file, said := initiated(t, env, exitPass, "--curl", `curl -d '{"phone": "+49 151 2345678", "count": 2}' `+address+"/order", "--db", env["DATABASE_URL"])
+			text := readFile(t, file)
+			require.Contains(t, text, "natural_key: [/phone, /count]", said)
+			require.Contains(t, text, "identity: /"+member+"\n")
+			require.Contains(t, text, "identity: id\n")
+			for code, breaks := range []bool{false, true} {
+				broken.Store(breaks)
+				got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay")
+				require.Equal(t, []int{exitPass, exitFinding}[code], got.code, "%s\n%s", text, got)
+			}
+		})
+	}
+}
+
 // TestInitTakesTheEndOfALocation holds that the end of a Location names the row where its primary key has other columns, too, which the path has:
 // answers that name another row are seen.
 func TestInitTakesTheEndOfALocation(t *testing.T) {
