@@ -1,6 +1,7 @@
 package drafting
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"net/http"
@@ -257,11 +258,33 @@ func (f *File) otherBody(l *learnt, r Repeated) {
 	case r.Altered == nil || r.Replacing != nil:
 	case r.Altered.Refused():
 		l.mismatch = mismatched(f, r)
-	case r.Altered.Done() && (f.name(*r.Altered) != "" && f.name(*r.Altered) == f.name(r.First) || reflect.DeepEqual(r.Altered.Body, r.First.Body) && r.First.Body != nil):
+	case r.Altered.Done() && reflect.DeepEqual(r.Altered.Body, r.First.Body) && r.First.Body != nil:
 		l.original = true
+	case SameThing(f, *r.Altered, r.First):
+		byName := strings.Contains(l.replay, "body: ")
+		at := differs(f, r.Altered.Body, r.First.Body)
+		if l.original = byName || r.Altered.says(r.First) || r.Altered.says(r.Again) || f.Draft.echoed(contract.Identity{JSON: at}); !l.original {
+			f.Doubt("What another body under the same key is answered: it was what names the first one, and not all of its answer (%s differs); nothing is promised about it.", cmp.Or(at, "the body"))
+		}
 	default:
 		f.Doubt("What another body under the same key means: it was answered %d, and not by the first one's answer; nothing is promised about it.", r.Altered.Status)
 	}
+}
+
+// differs is a member in which two answers differ, one that the request has, too, before others; empty: they differ in none.
+func differs(f *File, a, b any) (at string) {
+	for _, pair := range [][2]any{{a, b}, {b, a}} {
+		Scalars("", pair[0], func(pointer string, value any) {
+			other, there := jsonpointer.Resolve(pair[1], pointer)
+			if there && reflect.DeepEqual(value, other) {
+				return
+			}
+			if at == "" || f.Draft.echoed(contract.Identity{JSON: pointer}) {
+				at = pointer
+			}
+		})
+	}
+	return at
 }
 
 // bursts is what a request is answered that meets a running one, if one of the bursts has met one. After them all, the same
