@@ -72,7 +72,7 @@ func doubtReplacing(f *File) {
 	}
 	doubt := fmt.Sprintf("Whether another body with the same %s may replace the first one: it did, though the first was acknowledged (%s changed)", at, f.alter.Pointer)
 	if says := upserting.FindString(d.Path + " " + d.Name + " " + d.Summary); says != "" {
-		f.Doubt("%s. It is taken to be meant, as the source says %q. If it must not, add %s to the operation.", doubt, says, "alter: "+flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
+		f.Doubt("%s. It is taken to be meant, as the source says %q. If it must not, add %s to the operation.", doubt, says, "alter: "+flow(f.changing(f.alter.Value)))
 		f.alter.unsent = true
 		return
 	}
@@ -81,7 +81,7 @@ func doubtReplacing(f *File) {
 		f.Doubt("%s, and was answered %d as the first one was. Runs will show it as a broken promise; if it may, take alter out.", doubt, f.learnt.replacing.Status)
 		return
 	}
-	f.Doubt("%s. If it must not, add %s to the operation.", doubt, "alter: "+flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
+	f.Doubt("%s. If it must not, add %s to the operation.", doubt, "alter: "+flow(f.changing(f.alter.Value)))
 	f.alter.unsent = true
 }
 
@@ -173,31 +173,25 @@ type alteration struct {
 // namesAnother is the end of a pointer to the id of something else, of which there may be no other.
 var namesAnother = regexp.MustCompile(`[/_-](?i:id|uuid|guid)$|[a-z](Id|ID|Uuid)$`)
 
-// chooseAlter prefers what is stored, and a number before a text before anything else.
+// chooseAlter prefers what is stored, and a number before a text before anything else. A list is replaced as a whole, so what stands in one is
+// altered only where nothing else can be.
 func (f *File) chooseAlter() *alteration {
 	if f.Draft.Changes() && !f.Draft.Keyed() && !Conditional(f.Draft) {
 		return nil
 	}
-	var best *alteration
-	worth := 0
+	var best, listed *alteration
 	for _, o := range append(slices.Clone(f.Draft.Others), otherTexts(f)...) {
-		value, there := lookUp(f.Draft.Body, o.Pointer)
-		if !there || f.Draft.Templates[o.Pointer] != "" || namesAnother.MatchString(o.Pointer) || f.Proof != nil && slices.Contains(f.Proof.Unfit, o.Pointer) {
-			continue
+		a, can := f.alterable(o)
+		kind := &best
+		if list, _ := listAbove(f.Draft.Body, o.Pointer); list != "" {
+			kind, can = &listed, can && !f.drawsIn(list)
 		}
-		a := alteration{Other: o, column: f.Proof.stored(o.Pointer, value)}
-		if a.column == "" {
-			if f.Proof.refers(value) {
-				continue
-			}
-			a.column = marked(f, o.Pointer)
+		if can && (*kind == nil || a.worth() > (*kind).worth()) {
+			*kind = &a
 		}
-		if f.Proof != nil && (!f.Proof.Several.share(a.column) || slices.Contains(f.Proof.Unkept, o.Pointer)) {
-			a.column = ""
-		}
-		if w := a.worth(); w > worth {
-			best, worth = &a, w
-		}
+	}
+	if best == nil {
+		best = listed
 	}
 	if best == nil {
 		f.Doubt("What another body could be: nothing in it can be altered safely, so there is no alter.")
@@ -205,11 +199,30 @@ func (f *File) chooseAlter() *alteration {
 	return best
 }
 
+// alterable is another value for a member with the column that stores it; false: it is not altered.
+func (f *File) alterable(o Other) (alteration, bool) {
+	value, there := jsonpointer.Resolve(f.Draft.Body, o.Pointer)
+	if !there || f.Draft.Templates[o.Pointer] != "" || namesAnother.MatchString(o.Pointer) || f.Proof != nil && slices.Contains(f.Proof.Unfit, o.Pointer) {
+		return alteration{}, false
+	}
+	a := alteration{Other: o, column: f.Proof.stored(o.Pointer, value)}
+	if a.column == "" {
+		if f.Proof.refers(value) {
+			return alteration{}, false
+		}
+		a.column = marked(f, o.Pointer)
+	}
+	if f.Proof != nil && (!f.Proof.Several.share(a.column) || slices.Contains(f.Proof.Unkept, o.Pointer)) {
+		a.column = ""
+	}
+	return a, true
+}
+
 // otherTexts are other values of members that took any text in the one create, and do not carry the marker from then on.
 func otherTexts(f *File) []Other {
 	var all []Other
 	for _, pointer := range f.Draft.Texts {
-		if value, _ := lookUp(f.Draft.Body, pointer); f.Proof != nil && pointer != f.Proof.Text {
+		if value, _ := jsonpointer.Resolve(f.Draft.Body, pointer); f.Proof != nil && pointer != f.Proof.Text {
 			if text, isText := value.(string); isText {
 				all = append(all, Other{pointer, text + " 2"})
 			}
@@ -239,8 +252,9 @@ func Words(f File) []Other {
 	}
 	var all []Other
 	for _, pointer := range plainWords(f.Draft) {
-		value, there := lookUp(f.Draft.Body, pointer) // none in a list
-		if word, isText := value.(string); there && isText && !oneOfFew(pointer, word) && !namesAnother.MatchString(pointer) {
+		value, _ := jsonpointer.Resolve(f.Draft.Body, pointer)
+		list, _ := listAbove(f.Draft.Body, pointer)
+		if word, isText := value.(string); list == "" && isText && !oneOfFew(pointer, word) && !namesAnother.MatchString(pointer) {
 			all = append(all, Other{pointer, word + "a"})
 		}
 	}
@@ -274,18 +288,39 @@ func (a alteration) worth() int {
 	return worth
 }
 
-// lookUp follows a JSON pointer through objects only: alter does not reach into lists.
-func lookUp(value any, pointer string) (any, bool) {
-	for _, token := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
-		object, ok := value.(map[string]any)
-		if !ok {
-			return nil, false
-		}
-		if value, ok = object[jsonpointer.Unescape(token)]; !ok {
-			return nil, false
+// listAbove is the outermost list that a JSON pointer leads into, and the rest of the pointer; empty: it leads through objects only.
+func listAbove(body any, pointer string) (list, rest string) {
+	for at, r := range pointer {
+		if value, _ := jsonpointer.Resolve(body, pointer[:at]); r == '/' && at > 0 {
+			if _, is := value.([]any); is {
+				return pointer[:at], pointer[at:]
+			}
 		}
 	}
-	return value, true
+	return "", ""
+}
+
+// drawing matches templates that give another value each time.
+var drawing = regexp.MustCompile(`\{\{\s*(unique|random|pick|fake|now)\b`)
+
+// drawsIn reports that a member below a pointer is drawn, and so would be another one in another body.
+func (f *File) drawsIn(pointer string) bool {
+	for at, template := range f.Draft.Templates {
+		if strings.HasPrefix(at, pointer+"/") && drawing.MatchString(template) {
+			return true
+		}
+	}
+	return false
+}
+
+// changing is what is written for another value of the altered member: the members above it, and the whole list if it stands in one.
+func (f *File) changing(value any) any {
+	pointer, changed := f.alter.Pointer, escaped(value)
+	if list, rest := listAbove(f.Draft.Body, pointer); list != "" {
+		whole, _ := jsonpointer.Resolve(filled(f.Draft.Body, f.Draft.Templates), list)
+		pointer, changed = list, Put(whole, rest, changed)
+	}
+	return nested(pointer, changed)
 }
 
 // nested is a value below the members that a JSON pointer goes through.

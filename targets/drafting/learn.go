@@ -539,7 +539,7 @@ func Kept(f File) (column, value string) {
 	if f.settle() != nil || f.alter == nil || f.alter.column == "" {
 		return "", ""
 	}
-	own, _ := lookUp(f.Draft.Body, f.alter.Pointer)
+	own, _ := jsonpointer.Resolve(f.Draft.Body, f.alter.Pointer)
 	return f.alter.column, fmt.Sprint(own)
 }
 

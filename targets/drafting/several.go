@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
@@ -120,7 +121,7 @@ func (p *Proof) refers(value any) bool {
 // AlterOtherwise lets an altered body have a smaller number in a member of which no row keeps a greater one, such as a flag or the highest
 // priority. Where it was smaller already, or is no number, no row is held to keep it.
 func AlterOtherwise(f *File, pointer string) {
-	value, _ := lookUp(f.Draft.Body, pointer)
+	value, _ := jsonpointer.Resolve(f.Draft.Body, pointer)
 	less := smaller(value)
 	n := slices.IndexFunc(f.Draft.Others, func(o Other) bool { return o.Pointer == pointer })
 	if n < 0 || less == nil || f.Draft.Others[n].Value == less {
