@@ -72,7 +72,7 @@ func doubtReplacing(f *File) {
 	}
 	doubt := fmt.Sprintf("Whether another body with the same %s may replace the first one: it did, though the first was acknowledged (%s changed)", at, f.alter.Pointer)
 	if says := upserting.FindString(d.Path + " " + d.Name + " " + d.Summary); says != "" {
-		f.Doubt("%s. It is taken to be meant, as the source says %q. If it must not, add %s to the operation.", doubt, says, "alter: "+flow(f.changing(f.alter.Value)))
+		f.Doubt("%s. It is taken to be meant, as the source says %q. If it must not, add %s to the operation.", doubt, says, "alter: "+flow(changing(f, f.alter.Value)))
 		f.alter.unsent = true
 		return
 	}
@@ -81,7 +81,7 @@ func doubtReplacing(f *File) {
 		f.Doubt("%s, and was answered %d as the first one was. Runs will show it as a broken promise; if it may, take alter out.", doubt, f.learnt.replacing.Status)
 		return
 	}
-	f.Doubt("%s. If it must not, add %s to the operation.", doubt, "alter: "+flow(f.changing(f.alter.Value)))
+	f.Doubt("%s. If it must not, add %s to the operation.", doubt, "alter: "+flow(changing(f, f.alter.Value)))
 	f.alter.unsent = true
 }
 
@@ -181,10 +181,10 @@ func (f *File) chooseAlter() *alteration {
 	}
 	var best, listed *alteration
 	for _, o := range append(slices.Clone(f.Draft.Others), otherTexts(f)...) {
-		a, can := f.alterable(o)
+		a, can := alterable(f, o)
 		kind := &best
 		if list, _ := listAbove(f.Draft.Body, o.Pointer); list != "" {
-			kind, can = &listed, can && !f.drawsIn(list)
+			kind, can = &listed, can && !drawsIn(f, list)
 		}
 		if can && (*kind == nil || a.worth() > (*kind).worth()) {
 			*kind = &a
@@ -200,7 +200,7 @@ func (f *File) chooseAlter() *alteration {
 }
 
 // alterable is another value for a member with the column that stores it; false: it is not altered.
-func (f *File) alterable(o Other) (alteration, bool) {
+func alterable(f *File, o Other) (alteration, bool) {
 	value, there := jsonpointer.Resolve(f.Draft.Body, o.Pointer)
 	if !there || f.Draft.Templates[o.Pointer] != "" || namesAnother.MatchString(o.Pointer) || f.Proof != nil && slices.Contains(f.Proof.Unfit, o.Pointer) {
 		return alteration{}, false
@@ -304,7 +304,7 @@ func listAbove(body any, pointer string) (list, rest string) {
 var drawing = regexp.MustCompile(`\{\{\s*(unique|random|pick|fake|now)\b`)
 
 // drawsIn reports that a member below a pointer is drawn, and so would be another one in another body.
-func (f *File) drawsIn(pointer string) bool {
+func drawsIn(f *File, pointer string) bool {
 	for at, template := range f.Draft.Templates {
 		if strings.HasPrefix(at, pointer+"/") && drawing.MatchString(template) {
 			return true
@@ -314,7 +314,7 @@ func (f *File) drawsIn(pointer string) bool {
 }
 
 // changing is what is written for another value of the altered member: the members above it, and the whole list if it stands in one.
-func (f *File) changing(value any) any {
+func changing(f *File, value any) any {
 	pointer, changed := f.alter.Pointer, escaped(value)
 	if list, rest := listAbove(f.Draft.Body, pointer); list != "" {
 		whole, _ := jsonpointer.Resolve(filled(f.Draft.Body, f.Draft.Templates), list)
