@@ -208,14 +208,24 @@ func diagnoseRows(ctx context.Context, s *Session, h *history.History) error {
 			continue
 		}
 		doubt, unseen := create.diagnoseSeen(h, marker)
-		if err := errors.Join(err, create.diagnoseEffects(marker, h.T1), unseen); err != nil {
-			return err
+		wrong := create.diagnoseEffects(marker, h.T1)
+		if err != nil || unseen != nil {
+			return errors.Join(err, wrong, unseen)
+		}
+		if wrong != nil {
+			return wrong
 		}
 		if doubt != "" {
 			s.Doubt = cmp.Or(s.Doubt, Doubt{create.operation.Name, doubt})
 		}
 	}
 	return nil
+}
+
+// tooMuch is that an effect of a create is greater than the file says: that of another create may not be.
+type tooMuch struct {
+	error
+	doubt Doubt // that it is a defect, where the target promises that there is never more; none: it is a mistake in the file
 }
 
 // diagnoseEffects says which query of an effect does not give for one create what the file says.
@@ -230,15 +240,30 @@ func (c create) diagnoseEffects(marker string, now *history.Snapshot) error {
 		default:
 			continue
 		}
-		if e.Delivery == contract.SentAtMostOnce && (got < declared || slices.Contains(slices.Collect(maps.Values(now.Effects[e.Name])), declared)) {
-			continue // it may have been taken away, or is to come; and too many for one create and not for another are no mistake in the file
+		switch {
+		case got < declared && e.Delivery == contract.SentAtMostOnce:
+			continue // it may have been taken away, or is to come
+		case got > declared && slices.Contains(slices.Collect(maps.Values(now.Effects[e.Name])), declared):
+			continue // too many for one create and not for another are no mistake in the file
 		}
 		if got != declared {
-			return runerror.Configf("operations.%s.effects of %s: the query of %q gives %g for one plain create, and the file says %g",
+			err := fmt.Errorf("operations.%s.effects of %s: the query of %q gives %g for one plain create, and the file says %g",
 				c.operation.Name, c.session.System.Name, e.Name, got, declared)
+			if got > declared {
+				err = tooMuch{err, c.doubtMore(e, got, declared)}
+			}
+			return runerror.Config(err)
 		}
 	}
 	return nil
+}
+
+// doubtMore says that there is more of an effect than there may ever be.
+func (c create) doubtMore(e contract.Effect, got, most float64) Doubt {
+	if e.Delivery != contract.SentAtMostOnce {
+		return Doubt{}
+	}
+	return Doubt{c.operation.Name, fmt.Sprintf("each plain create of the pilot left more of %q than it may: the query gave %g, and operations.%s.effects of %s says that there are at most %g", e.Name, got, c.operation.Name, c.session.System.Name, most)}
 }
 
 // diagnoseRowsOf says why the row query does not find the one row of a plain create, or why that may be a defect.

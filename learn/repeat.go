@@ -57,6 +57,10 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if err != nil || !r.First.Done() {
 		return err
 	}
+	equal, err := equals(ctx, i, &r)
+	if err != nil {
+		return err
+	}
 	if keyed = i.file.Draft.Keyed(); !keyed && r.Rows > 1 && !i.file.Draft.Changes() { // a header may have been found to be the key
 		if r, err = findKey(ctx, i, r); err != nil {
 			return err
@@ -104,10 +108,7 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if err := apart(ctx, i, &r); err != nil {
 		return err
 	}
-	measures(ctx, i)
-	if err := messages(ctx, i); err != nil {
-		return err
-	}
+	measures(ctx, i, equal)
 	if asking, err = i.questioner(); err != nil { // members may differ now that did not
 		return err
 	}

@@ -53,6 +53,7 @@ type Child struct {
 	By     databases.Reference
 	Rows   int  // that one create has made
 	Varies bool // with what an altered body says, or by itself
+	Uneven bool // equal creates have made different numbers, of which Rows is the least
 	Again  int  // that it had when the create had been repeated; 0: not counted
 }
 

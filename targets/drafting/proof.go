@@ -103,6 +103,7 @@ func (d Draft) Prove(c Created) *Proof {
 	})
 	best := places[0].Proof
 	if best.Several = several(places[0], places); len(best.Several.Rows) > 0 && !best.Several.Together {
+		best.Several.identity, best.Several.shown = best.Identity, best.Shown
 		best.apart()
 	}
 	for _, p := range places[1:] {
@@ -126,6 +127,7 @@ type Beside struct {
 	Inside bool // it holds more than the marker
 	Rows   int  // that one create has made
 	Again  int  // that it had when the create had been repeated; 0: not counted
+	Uneven bool // equal creates have made different numbers, of which Rows is the least
 }
 
 // Name is table.column.

@@ -37,17 +37,17 @@ func (f *File) doubtProof() {
 		if p.AddsAgain {
 			f.Doubt("Whether a repetition may add: the same request again changed the row of %s, by what the body says.", p.Table.FullName())
 		}
-		more := func(t databases.Table, rows, again int) {
-			if again > rows {
+		more := func(t databases.Table, rows, again int, uneven bool) {
+			if again > rows && !uneven {
 				f.Doubt("Whether %s may have more rows: one create made %d there, and there were %d when it was repeated.", t.FullName(), rows, again)
 			}
 		}
 		for _, c := range f.Children {
-			more(c.Table, c.Rows, c.Again)
+			more(c.Table, c.Rows, c.Again, c.Uneven)
 		}
 		var names []string
 		for _, o := range p.Others {
-			more(o.Table, o.Rows, o.Again)
+			more(o.Table, o.Rows, o.Again, o.Uneven)
 			if !o.Inside && !o.unlinked() {
 				names = append(names, o.Name())
 			}
@@ -179,7 +179,7 @@ func (f *File) effects() {
 	}
 	var counted, others []Child
 	for _, c := range f.Children {
-		if c.Rows > 0 && !c.Varies && (!bookkeeping.MatchString(c.Table.Name) || atMost(c.Table, c.Rows, c.Again)) {
+		if c.Rows > 0 && !c.Varies && (!bookkeeping.MatchString(c.Table.Name) || c.atMost()) {
 			counted = append(counted, c)
 		} else {
 			others = append(others, c)
@@ -188,7 +188,7 @@ func (f *File) effects() {
 	children := func(indent string, some []Child) {
 		for _, c := range some {
 			child, parent := f.Dialect.TableName(c.Table), f.Dialect.TableName(f.Proof.Table)
-			write(indent, c.name(f.Children), fmt.Sprintf("select 1 from %s join %s on %s where %s", child, parent, joined(f, c), f.condition()), c.Rows, atMost(c.Table, c.Rows, c.Again))
+			write(indent, c.name(f.Children), fmt.Sprintf("select 1 from %s join %s on %s where %s", child, parent, joined(f, c), f.condition()), c.Rows, c.atMost())
 		}
 	}
 	var sent, beside, unlinked []Beside
@@ -197,7 +197,7 @@ func (f *File) effects() {
 		case slices.ContainsFunc(f.Children, func(c Child) bool { return c.Table.FullName() == o.Table.FullName() }):
 		case o.unlinked():
 			unlinked = append(unlinked, o)
-		case o.Again > 0 && atMost(o.Table, o.Rows, o.Again):
+		case o.Again > 0 && o.atMost():
 			sent = append(sent, o)
 		default:
 			beside = append(beside, o)
@@ -205,7 +205,7 @@ func (f *File) effects() {
 	}
 	besides := func(indent string, some []Beside) {
 		for _, o := range some {
-			write(indent, Slug(o.Name()), fmt.Sprintf("select 1 from %s where %s", f.Dialect.TableName(o.Table), holds(f, o)), o.Rows, atMost(o.Table, o.Rows, o.Again))
+			write(indent, Slug(o.Name()), fmt.Sprintf("select 1 from %s where %s", f.Dialect.TableName(o.Table), holds(f, o)), o.Rows, o.atMost())
 		}
 	}
 	// What was counted and is no log stands in the file. Others are comments: whether they are effects, only its

@@ -15,6 +15,9 @@ import (
 type Several struct {
 	Rows     []map[string]string // nil: a create makes one
 	Together bool                // they share what the answer names them by, and no other create's have it
+
+	identity string // of one of them, where they do not
+	shown    databases.Shown
 }
 
 // several gathers the rows of a create that hold what the best place does.
