@@ -38,9 +38,31 @@ func nameAgain(f *File, r Repeated) {
 	if p.Part != "" || p.Named.Declared() && !f.Draft.echoed(p.Named) || r.First.Status == http.StatusAccepted || !r.Again.Done() || r.Rows > 1 {
 		return
 	}
-	if named := opaque(f, r); named.Declared() {
+	named := opaque(f, r)
+	if !named.Declared() {
+		named = leadsTo(f, r)
+	}
+	if named.Declared() {
 		p.Named, p.Identity = named, ""
 	}
+}
+
+// leadsTo is where the end of a Location names what was created, by a name that no key of the row reads like: it is another one for each create.
+// Of what was created, that of a repetition has to be the first one's (RFC 9110, section 15.3.2).
+func leadsTo(f *File, r Repeated) contract.Identity {
+	segments := strings.Split(strings.TrimRight(r.First.Location, "/"), "/")
+	at := contract.Identity{Header: "Location", Pattern: leading(r.First.Location, segments[len(segments)-1])}
+	if at.Pattern == "" || len(r.Apart) != 2 {
+		return contract.Identity{}
+	}
+	first, again, other := at.In(r.First.Location), at.In(r.Again.Location), at.In(r.Apart[0].Location)
+	if other == "" || other == first || again == "" || again != first && (r.First.Status != http.StatusCreated || r.Again.Status != http.StatusCreated) {
+		return contract.Identity{}
+	}
+	if again != first {
+		f.Doubt("Whether a repetition may lead elsewhere: the first answer's Location ends with %s, and that of the same request again with %s, though there is one row. Runs will show it as a broken promise; if it may, leave identity out.", first, again)
+	}
+	return at
 }
 
 // opaque is where answers name what was created, by a name that no key of the row reads like.
