@@ -220,6 +220,9 @@ func sameness(f *File, first Answer, again, apart []Answer, bursts []Burst) stri
 		f.Doubt("Whether a repetition may be answered without %s of what was created: one was, where the first answer has it. Runs will show it as a broken promise; if it may, say replay: {body: none}.", f.named().Where())
 	default:
 		lines = append(lines, "body: none")
+		if f.name(first) == "" {
+			f.Doubt("Whether a repetition is told of the same thing: its answer is not the first one's, and nothing in them is known to name what was created. So no more than their status is compared.")
+		}
 	}
 	return strings.Join(lines, ", ")
 }
