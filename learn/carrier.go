@@ -14,6 +14,10 @@ type carriers struct {
 	first []string // that carried it together
 	left  []string
 	tried int
+
+	number  string // that was the marker at first; empty: none was
+	lastly  []asGiven
+	settled bool // what is tried at last is known
 }
 
 // otherwise changes the next create, and says how; empty: there is nothing left to change. A key that a refusal names, and what may be taken,
@@ -42,7 +46,7 @@ func otherwise(i *inquiry, answer drafting.Answer) string {
 func narrow(i *inquiry) string {
 	c := &i.carriers
 	if !c.begun {
-		c.begun, c.first, c.left = true, i.plain.Texts, i.plain.Carrying()
+		c.begun, c.left = true, i.plain.Carrying()
 	}
 	texts, said := c.first, ""
 	if len(c.left) > 0 {

@@ -51,7 +51,8 @@ func (i *inquiry) prove(ctx context.Context) error {
 			return nil
 		case moved(i, answer), i.otherWay(why), conditioned(i, answer):
 			n = 0
-		case n >= createTries+i.carriers.tried || !i.again(ctx, answer, why):
+		case !i.carriers.settled && n < createTries+i.carriers.tried && i.again(ctx, answer, why), lastly(i, answer, why):
+		default:
 			i.unproven(why)
 			return nil
 		}
@@ -256,6 +257,8 @@ func refusal(a drafting.Answer) string {
 		return fmt.Sprintf(", which leads elsewhere (Location: %q), so --url or the path is wrong", engine.WithoutQuery(a.Location))
 	case status == 401 || status == 403:
 		return ", so the credentials are wrong or missing"
+	case status == 404 && a.Body != nil:
+		return ", so --url or the path is wrong, or the body names what is not there"
 	case status == 404 || status == 405:
 		return ", so --url or the path is wrong"
 	case status < 400:

@@ -277,6 +277,7 @@ func beginToVary(i *inquiry) {
 	}
 	plain := i.file.Draft
 	i.plain, i.places = &plain, plain.KeyPlaces()
+	i.carriers.first, i.carriers.number = plain.Texts, plain.Number
 	others := plain.OtherPlaces()
 	for _, key := range others {
 		i.rest = append(i.rest, placeTry{key: key})

@@ -52,6 +52,9 @@ func (f *File) settle() error {
 	if f.Proof != nil && f.Proof.ByReference {
 		d.Templates[text] = strings.Replace(d.Templates[text], markerTemplate, referenceTemplate, 1)
 	}
+	for _, pointer := range f.same {
+		f.Doubt("Whether %s must be as the source has it: it is the same in each create, as a create with another address was refused.", pointer)
+	}
 	f.differs()
 	f.distinguish()
 	if f.alter = f.chooseAlter(); f.alter != nil && f.learnt.replacing != nil {
@@ -150,7 +153,7 @@ func (f *File) distinguishColumn(column string) (same []string, differs bool) {
 			return
 		}
 		switch {
-		case f.Draft.Templates[pointer] != "" || pointer == f.same:
+		case f.Draft.Templates[pointer] != "" || slices.Contains(f.same, pointer):
 			differs = differs || !steady.MatchString(f.Draft.Templates[pointer])
 		case landed:
 			f.Draft.Templates[pointer], differs = referenceTemplate, true

@@ -243,7 +243,7 @@ func (d Draft) marking(pointer string) string {
 func (f *File) MayName() []string {
 	var found []string
 	for _, pointer := range append(f.Draft.codes(), f.Draft.Texts...) {
-		if !slices.Contains(f.Differing, pointer) && (f.Proof == nil || pointer != f.Proof.Text) && pointer != f.Draft.Number {
+		if !slices.Contains(f.Differing, pointer) && !slices.Contains(f.same, pointer) && (f.Proof == nil || pointer != f.Proof.Text) && pointer != f.Draft.Number {
 			found = append(found, pointer)
 		}
 	}
@@ -257,7 +257,7 @@ func Unlikely(f *File) []string {
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
 		text, isText := value.(string)
 		if !isText || f.Draft.Templates[pointer] != "" || f.Draft.document(pointer) || oneOfFew(pointer, text) || amountLike.MatchString(text) ||
-			slices.Contains(likely, pointer) || slices.Contains(f.Differing, pointer) || f.Proof != nil && pointer == f.Proof.Text {
+			slices.Contains(likely, pointer) || slices.Contains(f.Differing, pointer) || slices.Contains(f.same, pointer) || f.Proof != nil && pointer == f.Proof.Text {
 			return
 		}
 		found = append(found, pointer)
@@ -301,7 +301,7 @@ func (f *File) differs() {
 		variable := aVariable.FindStringSubmatch(template)
 		text, isText := value.(string)
 		switch measured := another(value); {
-		case pointer == f.same || template != "" && variable == nil:
+		case slices.Contains(f.same, pointer) || template != "" && variable == nil:
 		case variable != nil:
 			f.Draft.Templates[pointer] = referenceTemplate // nothing of a value that may be secret
 		case measured != "":
@@ -375,6 +375,15 @@ func (f File) Suspects() []string {
 
 // WithSame is the text of the file in which a member has the value of the source in every create.
 func (f File) WithSame(pointer string) (string, error) {
-	f.same = pointer
+	f.same = append(slices.Clone(f.same), pointer)
 	return f.Text()
+}
+
+// Keep lets members have the value of the source in every create, and no others.
+func Keep(f *File, pointers []string) { f.same = pointers }
+
+// Keepable are the members that get another value in each create although nothing has shown that they must, and that do not carry the
+// marker: addresses.
+func Keepable(d Draft) []string {
+	return slices.DeleteFunc(d.addresses(), func(pointer string) bool { return slices.Contains(d.Carriers(), pointer) })
 }

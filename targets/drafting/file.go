@@ -35,7 +35,7 @@ type File struct {
 	Differing []string // members that differ from create to create, besides addresses
 
 	alter  *alteration
-	same   string // member that does not; empty: none
+	same   []string // members that do not
 	learnt learnt
 	out    strings.Builder
 }
