@@ -271,6 +271,9 @@ func (i *inquiry) fromCurl(ctx context.Context) error {
 	if i.URL == "" {
 		i.URL = c.URL.Scheme + "://" + c.URL.Host
 	}
+	if err := uploads(&c, i); err != nil {
+		return err
+	}
 	i.file.TLS = c.TLS
 	if err := i.base(ctx, ""); err != nil {
 		return err

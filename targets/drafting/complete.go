@@ -225,7 +225,7 @@ func alterable(f *File, o Other) (alteration, bool) {
 func otherTexts(f *File) []Other {
 	var all []Other
 	for _, pointer := range f.Draft.Texts {
-		if value, _ := jsonpointer.Resolve(f.Draft.Body, pointer); f.Proof != nil && pointer != f.Proof.Text {
+		if value, _ := jsonpointer.Resolve(f.Draft.Body, pointer); f.Proof != nil && pointer != f.Proof.Text && !f.Draft.document(pointer) {
 			if text, isText := value.(string); isText {
 				all = append(all, Other{pointer, text + " 2"})
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"path"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -14,7 +13,7 @@ import (
 
 // ReadCurl understands a command line of curl with a JSON object, XML or a form for a body.
 // Nothing is run, no variable of the shell is filled in, and no file is read that the command
-// names.
+// names: those of a form are in [Request.Files].
 func ReadCurl(command string) (Request, error) {
 	words, err := split(command)
 	if err != nil {
@@ -35,7 +34,7 @@ type reading struct {
 	method, address string
 	header          [][2]string
 	data            []string
-	parts           []string // of a form with parts (-F)
+	parts           []part // of a form (-F)
 	tls             Certificates
 }
 
@@ -44,7 +43,7 @@ func flagsWithValue() map[string]string {
 	return map[string]string{
 		"-X": "method", "--request": "method", "-H": "header", "--header": "header", "-u": "user", "--user": "user",
 		"-d": "data", "--data": "data", "--data-raw": "data", "--data-binary": "data", "--data-ascii": "data", "--json": "json",
-		"--data-urlencode": "urlencode", "-F": "part", "--form": "part", "--form-string": "part",
+		"--data-urlencode": "urlencode", "-F": "part", "--form": "part", "--form-string": "literal-part",
 		"-b": "cookie", "--cookie": "cookie", "--url": "url", "-A": "", "--user-agent": "", "-e": "referer", "--referer": "referer",
 		"-o": "", "--output": "", "-w": "", "--write-out": "", "-m": "", "--max-time": "", "--connect-timeout": "", "--retry": "",
 		"-x": "", "--proxy": "", "--cacert": "ca", "-E": "certificate", "--cert": "certificate", "--key": "certificate-key", "-c": "", "--cookie-jar": "", "-D": "", "--dump-header": "", "--resolve": "",
@@ -132,7 +131,9 @@ func (r *reading) take(meaning, value string) error {
 		}
 		r.data = append(r.data, text)
 	case "part":
-		r.parts = append(r.parts, value)
+		r.parts = append(r.parts, part{text: value})
+	case "literal-part":
+		r.parts = append(r.parts, part{text: value, literal: true})
 	}
 	return nil
 }
@@ -150,26 +151,6 @@ func urlencoded(text string) (string, error) {
 	default:
 		return name + "=" + url.QueryEscape(value), nil
 	}
-}
-
-// readParts reads a form with parts. What a file holds stays out of it.
-func (c *Request) readParts(parts []string) error {
-	c.Form, c.Multipart, c.Body = true, true, map[string]any{}
-	for _, part := range parts {
-		name, value, named := strings.Cut(part, "=")
-		if !named || name == "" {
-			return fmt.Errorf("-F %s is no NAME=VALUE", part)
-		}
-		if c.Body[name] != nil {
-			return fmt.Errorf("its form has %s more than once", name)
-		}
-		c.Body[name] = value
-		if file, isFile := strings.CutPrefix(value, "@"); isFile {
-			file, _, _ = strings.Cut(file, ";")
-			c.Body[name] = map[string]any{"file": path.Base(file), "content": "sample"}
-		}
-	}
-	return nil
 }
 
 // curl makes the request. A command without a method posts, as curl does where there is a body.

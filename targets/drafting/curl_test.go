@@ -49,7 +49,7 @@ func TestFormsOfACurlCommand(t *testing.T) {
 
 	c, err = drafting.ReadCurl(`curl localhost:8080/orders -F 'note=a b' -F 'photo=@/tmp/lamp.png;type=image/png'`)
 	require.NoError(t, err)
-	require.Equal(t, map[string]any{"note": "a b", "photo": map[string]any{"file": "lamp.png", "content": "sample"}}, c.Body)
+	require.Equal(t, map[string]any{"note": "a b", "photo": map[string]any{"file": "lamp.png", "type": "image/png", "content": "sample"}}, c.Body)
 	text, err := drafting.File{Target: "shop", BaseURL: "http://localhost:8080", Draft: c.Draft("SHOP")}.Text()
 	require.NoError(t, err)
 	require.Contains(t, text, "multipart:\n        note: '{{.Intent.Marker}}'")

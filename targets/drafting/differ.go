@@ -56,6 +56,9 @@ func (d *Draft) GuessTexts() {
 	if len(d.Texts) == 0 && d.Number == "" {
 		d.Texts = plainWords(*d)
 	}
+	if len(d.Texts) == 0 && d.Number == "" {
+		d.Texts = inFiles(*d)
+	}
 }
 
 // plainWords are the members that hold a word, as far as can be seen one of a list.
@@ -89,6 +92,11 @@ func (d Draft) Carrying() []string {
 			all = append(all, pointer)
 		}
 	})
+	for _, pointer := range inFiles(d) {
+		if !slices.Contains(all, pointer) && !slices.Contains(d.Texts, pointer) {
+			all = append(all, pointer)
+		}
+	}
 	return all[:min(len(all), mostCarriers)]
 }
 
@@ -232,7 +240,11 @@ func (d Draft) marking(pointer string) string {
 	if _, isNumber := value.(int64); isNumber {
 		return numberTemplate
 	}
-	if text, isText := value.(string); isText && isAddress(text) {
+	text, _ := value.(string)
+	switch {
+	case d.Multipart && slices.Contains(inFiles(d), pointer):
+		return inFile(pointer, text)
+	case isAddress(text):
 		return markerTemplate + addressEnd
 	}
 	return markerTemplate

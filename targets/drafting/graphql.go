@@ -1,6 +1,9 @@
 package drafting
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+)
 
 // A request of GraphQL has its document in one member of its body, and what a client chooses in another. Most servers answer 200 to all
 // of them, and say in "errors" what went wrong.
@@ -17,9 +20,9 @@ func mutationOf(body map[string]any) string {
 	return ""
 }
 
-// document reports that a member is part of what the client asks for, and nothing that it chooses.
+// document reports that a member is part of what the client asks for, and nothing that it chooses, or of a file.
 func (d Draft) document(pointer string) bool {
-	return d.GraphQL && (pointer == "/query" || pointer == "/operationName")
+	return d.GraphQL && (pointer == "/query" || pointer == "/operationName") || d.Multipart && slices.Contains(d.uploaded(), pointer)
 }
 
 // errs reports that an answer says that nothing was done, whatever its status: it lists errors as those of GraphQL do, or is denied.

@@ -30,6 +30,7 @@ type Request struct {
 	Answer    any    // JSON; nil: not known
 	Page      string // path and query of the page with the form; empty: not known
 	TLS       Certificates
+	Files     []Upload // that the form names
 }
 
 // Certificates are the files by which a target in TLS is spoken to; empty: none is named.
