@@ -102,7 +102,7 @@ func (c *Request) Fill(u Upload, content []byte) bool {
 // uploaded are the members of the files of a form.
 func (d Draft) uploaded() (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(d.Body)) {
-		if file, isFile := d.Body[name].(map[string]any); isFile {
+		if file, isPart := d.Body[name].(map[string]any); isPart && file["file"] != nil {
 			for member := range file {
 				all = append(all, jsonpointer.Of(name)+jsonpointer.Of(member))
 			}
