@@ -55,6 +55,32 @@ func TestFormsOfACurlCommand(t *testing.T) {
 	require.Contains(t, text, "multipart:\n        note: '{{.Intent.Marker}}'")
 }
 
+// TestFilesOfACurlCommand holds that a form has of a file what curl would send, and that what it holds is left to be filled in.
+func TestFilesOfACurlCommand(t *testing.T) {
+	t.Parallel()
+	file := func(name, media, content string) map[string]any {
+		return map[string]any{"file": name, "type": media, "content": content}
+	}
+	for parts, want := range map[string]any{
+		`-F 'f=@/tmp/bank.csv;type=text/csv'`:                                file("bank.csv", "text/csv", "a,b\n"),
+		`-F 'f=@"/tmp/bank.csv";filename="may.csv";type=text/csv'`:           file("may.csv", "text/csv", "a,b\n"),
+		`-F 'f=@/tmp/bank.csv;type=text/csv;charset=utf-8;filename=may.csv'`: file("may.csv", "text/csv;charset=utf-8", "a,b\n"),
+		`-F 'f=@/tmp/page.HTML'`:                                             file("page.HTML", "text/html", "a,b\n"),
+		`-F 'f=@/tmp/bank.csv'`:                                              map[string]any{"file": "bank.csv", "content": "a,b\n"},
+		`-F 'f=</tmp/bank.csv'`:                                              "a,b\n",
+		`--form-string 'f=@home;type=x'`:                                     "@home;type=x",
+	} {
+		c, err := drafting.ReadCurl("curl localhost:8080/orders -F note=hello " + parts)
+		require.NoError(t, err)
+		for _, u := range c.Files {
+			require.True(t, c.Fill(u, []byte("a,b\n")))
+			require.False(t, c.Fill(u, []byte("\x89PNG")))
+		}
+		require.Equal(t, map[string]any{"note": "hello", "f": want}, c.Body, parts)
+		require.Equal(t, []string{"/note"}, c.Draft("SHOP").Texts, parts)
+	}
+}
+
 func TestCurlCommandsThatAreNoCreate(t *testing.T) {
 	t.Parallel()
 	for command, says := range map[string]string{
