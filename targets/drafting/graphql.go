@@ -22,7 +22,7 @@ func mutationOf(body map[string]any) string {
 
 // document reports that a member is part of what the client asks for, and nothing that it chooses, or of a file.
 func (d Draft) document(pointer string) bool {
-	return d.GraphQL && (pointer == "/query" || pointer == "/operationName") || d.Multipart && slices.Contains(d.uploaded(), pointer)
+	return d.GraphQL && (pointer == "/query" || pointer == "/operationName") || d.Multipart && slices.Contains(uploaded(d), pointer)
 }
 
 // errs reports that an answer says that nothing was done, whatever its status: it lists errors as those of GraphQL do, or is denied.

@@ -100,7 +100,7 @@ func (c *Request) Fill(u Upload, content []byte) bool {
 }
 
 // uploaded are the members of the files of a form.
-func (d Draft) uploaded() (all []string) {
+func uploaded(d Draft) (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(d.Body)) {
 		if file, isPart := d.Body[name].(map[string]any); isPart && file["file"] != nil {
 			for member := range file {
@@ -116,7 +116,7 @@ func inFiles(d Draft) []string {
 	if !d.Multipart {
 		return nil
 	}
-	all := slices.DeleteFunc(d.uploaded(), func(pointer string) bool { return strings.HasSuffix(pointer, "/type") })
+	all := slices.DeleteFunc(uploaded(d), func(pointer string) bool { return strings.HasSuffix(pointer, "/type") })
 	slices.SortFunc(all, func(a, b string) int { return strings.Compare(b, a) }) // the name of a file before its content
 	return all
 }
