@@ -16,21 +16,39 @@ const mostAmounts = 3
 
 // books finds the numbers that creates have in common, such as a balance or a stock: what a create refers to is read before and after
 // creates, each of which says another amount. One that stands for how many creates there were must not change when one is repeated.
-func books(ctx context.Context, i *inquiry, r drafting.Repeated) error {
+// Before are totals as they were when init had sent one create.
+func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) error {
 	f := &i.file
-	if r.Rows != 1 || r.Row == nil || f.Draft.Changes() || len(f.Draft.Prepare) > 0 || f.Proof.Removal != nil || f.Proof.Adds || r.Added || r.Replacing != nil {
+	switch {
+	case r.Rows != 1 || r.Row == nil || f.Draft.Changes() || f.Proof.Adds || r.Added || r.Replacing != nil:
+		return nil
+	case len(f.Draft.Prepare) > 0 || f.Proof.Removal != nil:
+		unwatched(ctx, i, before)
 		return nil
 	}
 	amounts := drafting.Amounts(f)
-	tried, repeated, err := tally(ctx, i, standings(ctx, i, r.Row), amounts)
+	accounts := standings(ctx, i, r.Row)
+	more, err := totals(ctx, i, before, r.Row, accounts)
 	if err != nil {
 		return err
 	}
-	var names []string
+	tried, repeated, err := tally(ctx, i, append(accounts, more...), amounts)
+	if err != nil {
+		return err
+	}
+	var names, drawn, unsureTotals []string
+	numbered := ""
+	if len(more) > 0 {
+		numbered = numberedBy(ctx, i)
+	}
 	for _, one := range tried {
 		found, unsure := drafting.BooksIn(one.postings)
 		for _, b := range found {
 			if one.restless(b.Number) {
+				continue
+			}
+			if b.Total && b.Drawn(one.postings, one.made, f.Proof.Table, numbered) {
+				drawn = append(drawn, b.Name())
 				continue
 			}
 			b.Counted = countedIn(f, b, one)
@@ -49,6 +67,11 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 				names = append(names, b.Name())
 			}
 		}
+		if one.now.Total {
+			doubtRestless(i, one)
+			unsureTotals = append(unsureTotals, unsure...)
+			continue
+		}
 		for _, c := range one.now.Of.Columns {
 			if one.restless(c.Name) {
 				f.Doubts = append(f.Doubts, fmt.Sprintf("Whether creates change %s.%s: it changed when nothing was sent, longer after a create than runs wait. If they do, add an effect with its query and a delta, and let runs wait with settle.", one.now.Of.FullName(), c.Name))
@@ -58,6 +81,7 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 			f.Doubts = append(f.Doubts, fmt.Sprintf("Whether only creates change %s, and each by what it writes down: those that were sent did, and what others do is not known. If it is so, add an effect with its query and a delta.", name))
 		}
 	}
+	doubtTotals(i, tried, unsureTotals, drawn)
 	if len(names) > 0 {
 		fmt.Fprintf(i.Said, "each create changes %s by what it writes down\n", english.List(names, "and"))
 	}
@@ -80,6 +104,9 @@ func tally(ctx context.Context, i *inquiry, accounts []account, amounts []drafti
 			if tried, err = posted(ctx, i, tried, with, "[{send: {}}]", patience); err != nil {
 				return nil, nil, err
 			}
+		}
+		if tried, err = likewise(ctx, i, tried, patience); err != nil {
+			return nil, nil, err
 		}
 		before := afresh(ctx, i, accounts)
 		if tried, err = atRest(ctx, i, tried); err != nil {
@@ -194,11 +221,14 @@ func standings(ctx context.Context, i *inquiry, row map[string]string) (all []ac
 
 // same reports that entries refer to the same row in the same way.
 func same(a, b drafting.Book) bool {
-	return a.Of.FullName() == b.Of.FullName() && a.Key == b.Key && a.Value == b.Value && a.Entries.FullName() == b.Entries.FullName() && a.By == b.By
+	return a.Total == b.Total && a.Of.FullName() == b.Of.FullName() && a.Key == b.Key && a.Value == b.Value && a.Entries.FullName() == b.Entries.FullName() && a.By == b.By
 }
 
 // standing reads a row that entries refer to.
 func standing(ctx context.Context, i *inquiry, b drafting.Book) (drafting.Standing, bool) {
+	if b.Total {
+		return sumNow(ctx, i, b)
+	}
 	rows, err := i.db.With(ctx, b.Of, b.Key, b.Value)
 	if err != nil || len(rows) != 1 {
 		return drafting.Standing{}, false
@@ -278,7 +308,7 @@ func entriesFor(b drafting.Book, sources []source) (rows []map[string]string) {
 	for _, s := range sources {
 		if s.table.FullName() == b.Entries.FullName() {
 			for _, row := range s.rows {
-				if row[b.By] == b.Value {
+				if b.By == "" || row[b.By] == b.Value {
 					rows = append(rows, row)
 				}
 			}

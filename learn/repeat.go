@@ -37,6 +37,7 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if err := endOfPath(ctx, i); err != nil {
 		return err
 	}
+	before := summed(ctx, i)
 	keyed := i.file.Draft.Keyed()
 	if keyed {
 		tryWords(ctx, i)
@@ -135,7 +136,7 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		return err
 	}
 	removes(ctx, i, r)
-	if err := books(ctx, i, r); err != nil {
+	if err := books(ctx, i, r, before); err != nil {
 		return err
 	}
 	if err := unlinked(ctx, i, r); err != nil {

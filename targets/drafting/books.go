@@ -20,9 +20,11 @@ type Book struct {
 	Key    string          // column that says which of its rows
 	Value  string          // that this row has there
 	Number string          // column
+	Total  bool            // it is the sum over all rows that have these cells, and no row says which one it refers to
+	Where  []Cell
 
 	Entries databases.Table // has the rows that say how much
-	By      string          // column that has the Value
+	By      string          // column that has the Value; empty: they are all meant
 	Amount  string          // column; empty: each row stands for one
 	Falls   bool            // by as much, or it rises
 	Counted Counting        // which rows say something
@@ -32,7 +34,9 @@ type Book struct {
 func (b Book) Name() string { return b.Of.FullName() + "." + b.Number }
 
 // SameNumber reports that it is the same number, whatever is written down.
-func (b Book) SameNumber(o Book) bool { return b.Name() == o.Name() && b.Value == o.Value }
+func (b Book) SameNumber(o Book) bool {
+	return b.Name() == o.Name() && b.Total == o.Total && b.which() == o.which()
+}
 
 // called are the names of the effects: the columns', and which row it is where there are others of one. No two are the same, and none is that
 // of an effect which counts rows.
@@ -43,8 +47,8 @@ func called(f *File) (names []string) {
 	}
 	for _, b := range f.Proof.Books {
 		name := Slug(b.Name())
-		if slices.ContainsFunc(f.Proof.Books, func(o Book) bool { return o.Name() == b.Name() && o.Value != b.Value }) {
-			name = Slug(b.Name() + " of " + b.Value)
+		if slices.ContainsFunc(f.Proof.Books, func(o Book) bool { return o.Name() == b.Name() && o.which() != b.which() }) {
+			name = Slug(b.Name() + " of " + b.which())
 		}
 		free := name
 		for n := 2; taken[free]; n++ { // a long name is cut
@@ -119,7 +123,7 @@ func BooksIn(postings []Posting) (all []Book, unsure []string) {
 	}
 	first := postings[0]
 	for _, c := range first.Before.Of.Columns {
-		if first.changed(c.Name) == 0 || slices.ContainsFunc(namedWords(c.Name), countsRequests.MatchString) {
+		if first.changed(c.Name) == 0 || CountsRequests(c.Name) {
 			continue
 		}
 		var found []Book
@@ -149,6 +153,11 @@ func BooksIn(postings []Posting) (all []Book, unsure []string) {
 // countsRequests matches words in what columns are called that may change with a request that creates nothing: one that is refused, or one
 // that loses a race and has drawn a number by then.
 var countsRequests = regexp.MustCompile(`^(version|revision|rev|lock|attempt|request|call|seen|visit|hit|view|access|login|try|tries|retry|retries|write|update|change|seq|sequence|serial|next|last)s?$`)
+
+// CountsRequests reports that a column is called so that it may change with a request that creates nothing.
+func CountsRequests(column string) bool {
+	return slices.ContainsFunc(namedWords(column), countsRequests.MatchString)
+}
 
 // explains reports that the entries say by how much a number has changed with each create.
 func explains(postings []Posting, number, amount string, falls bool) bool {
@@ -225,7 +234,7 @@ func books(f *File) {
 	called := called(f)
 	for i, b := range f.Proof.Books {
 		name, amount := f.Dialect.Name, "count(*)"
-		entries, of := f.Dialect.TableName(b.Entries), f.Dialect.TableName(b.Of)
+		entries := f.Dialect.TableName(b.Entries)
 		said := "rows of " + b.Entries.FullName()
 		if b.Amount != "" {
 			amount, said = fmt.Sprintf("coalesce(sum(%s.%s), 0)", entries, name(b.Amount)), b.Entries.FullName()+"."+b.Amount
@@ -234,13 +243,20 @@ func books(f *File) {
 		if b.Falls {
 			sign = "+"
 		}
-		where := fmt.Sprintf("%s.%s = '%s'", entries, name(b.By), b.Value)
+		var conditions []string
+		if b.By != "" {
+			conditions = append(conditions, fmt.Sprintf("%s.%s = '%s'", entries, name(b.By), b.Value))
+		}
 		if b.Counted.Condition != "" {
-			where += " and " + b.Counted.Condition
+			conditions = append(conditions, b.Counted.Condition)
+		}
+		where := ""
+		if len(conditions) > 0 {
+			where = " where " + strings.Join(conditions, " and ")
 		}
 		f.line("      - name: %s # it and %s stay the same together", literal(called[i]), inert.Comment(said))
-		f.line("        query: %s", literal(fmt.Sprintf("select %s from %s where %s.%s = '%s'",
-			b.exactly(f.Dialect, fmt.Sprintf("%s.%s %s (select %s from %s where %s)", of, name(b.Number), sign, amount, entries, where)), of, of, name(b.Key), b.Value)))
+		number, from := b.from(f.Dialect)
+		f.line("        query: %s", literal(fmt.Sprintf("select %s from %s", b.exactly(f.Dialect, fmt.Sprintf("%s %s (select %s from %s%s)", number, sign, amount, entries, where)), from)))
 		f.line("        delta: 0")
 	}
 }

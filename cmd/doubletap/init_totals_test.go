@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// charity is how a service takes donations, and adds them up in rows to which no donation refers.
+type charity struct {
+	tables string   // that hold the sums
+	raise  []string // statements of each donation: ?1 is its amount
+	asked  string   // statement of each request; empty: none
+	others string   // statement that others make all the time; empty: none
+	number string   // query of the number that a donation has; empty: it has none
+}
+
+// daily adds up donations by day.
+func daily() charity {
+	return charity{
+		tables: "create table daily_totals (day text primary key, donations integer not null, amount numeric not null)",
+		raise:  []string{"insert into daily_totals values (date(), 1, ?1) on conflict do update set donations = donations + 1, amount = amount + excluded.amount"},
+	}
+}
+
+// open serves donations, of which each has a reference of its own. A repetition is told of the donation that there is. The broken one adds a
+// donation up before it claims the reference: one that looks for it meanwhile adds its copy up, too.
+func (c charity) open(t *testing.T, broken bool) (address, database string) {
+	t.Helper()
+	db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", c.tables+`;
+		create table donations (id integer primary key, reference text not null unique, donor text not null, amount numeric not null, number text)`)
+	if c.others != "" {
+		ctx, stop := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		t.Cleanup(func() { stop(); <-done })
+		go func() {
+			defer close(done)
+			for ctx.Err() == nil {
+				_, _ = db.Exec(c.others)
+				time.Sleep(20 * time.Millisecond)
+			}
+		}()
+	}
+	return serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var d struct {
+			Reference, Donor string
+			Amount           float64
+		}
+		_ = json.NewDecoder(r.Body).Decode(&d)
+		if d.Reference == "" || d.Amount <= 0 {
+			says(w, http.StatusBadRequest, `{"error":"invalid"}`)
+			return
+		}
+		if c.asked != "" {
+			_, _ = db.Exec(c.asked)
+		}
+		if broken {
+			if err := shown(w, db, d.Reference, http.StatusOK); !errors.Is(err, sql.ErrNoRows) {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+			for _, statement := range c.raise {
+				_, _ = db.Exec(statement, d.Amount)
+			}
+		}
+		tx, err := db.Begin()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		defer func() { _ = tx.Rollback() }()
+		done, err := tx.Exec("insert into donations (reference, donor, amount) values (?, ?, ?) on conflict do nothing", d.Reference, d.Donor, d.Amount)
+		made := int64(0)
+		if err == nil {
+			made, _ = done.RowsAffected()
+		}
+		for _, statement := range c.raise {
+			if made == 1 && !broken && err == nil {
+				_, err = tx.Exec(statement, d.Amount)
+			}
+		}
+		if made == 1 && c.number != "" && err == nil {
+			_, err = tx.Exec("update donations set number = ("+c.number+") where reference = ?", d.Reference)
+		}
+		if err == nil {
+			err = tx.Commit()
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		_ = shown(w, db, d.Reference, map[int64]int{0: http.StatusOK, 1: http.StatusCreated}[made])
+	})), "sqlite://" + path
+}
+
+// shown answers with the donation of a reference, if there is one.
+func shown(w http.ResponseWriter, db *sql.DB, reference string, status int) error {
+	var id int64
+	var amount float64
+	err := db.QueryRow("select id, amount from donations where reference = ?", reference).Scan(&id, &amount)
+	if err == nil {
+		says(w, status, fmt.Sprintf(`{"id":%d,"amount":%g}`, id, amount))
+	}
+	return err
+}
+
+// donation is the create that init is given.
+const donation = `curl -d '{"reference": "WEB-2026-00042", "donor": "Ada Lovelace", "amount": 25}' `
+
+// TestInitOfTotalsToWhichNothingRefers holds that a number which creates raise in a row of a small table is held against what they have written
+// down, whichever row it is, and that a copy which is added up, and leaves no second row, is a finding.
+func TestInitOfTotalsToWhichNothingRefers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		charity
+		learns, not []string
+		effect      string
+	}{
+		"by day": {daily(), []string{
+			"- name: daily-totals-donations # it and rows of donations stay the same together",
+			"select coalesce(sum(daily_totals.donations), 0) - (select count(*) from donations) from daily_totals\"",
+			"- name: daily-totals-amount # it and donations.amount stay the same together",
+		}, []string{"daily_totals"}, "daily-totals-donations"},
+		"counters by name": {
+			charity{
+				tables: "create table counters (name text primary key, value integer not null); insert into counters values ('donations', 7), ('asked', 0), ('mails', 3)",
+				raise:  []string{"update counters set value = value + 1 where name = 'donations' and ?1 > 0"},
+				asked:  "update counters set value = value + 1 where name = 'asked'",
+			},
+			[]string{"select coalesce(sum(counters.value), 0) - (select count(*) from donations) from counters where counters.name = 'donations'"},
+			[]string{"'asked'", "'mails'"}, "counters-value",
+		},
+		"one row": {
+			charity{
+				tables: "create table stats (donations integer not null, cents integer not null, budget integer not null, revision integer not null); insert into stats values (0, 0, 1000000, 0)",
+				raise:  []string{"update stats set donations = donations + 1, cents = cents + 100 * ?1, budget = budget - ?1, revision = revision + 1"},
+			},
+			[]string{
+				"select coalesce(sum(stats.donations), 0) - (select count(*) from donations) from stats\"", "- name: stats-budget # it and donations.amount stay the same together",
+				"Whether each create changes stats.cents once",
+			}, []string{"- name: stats-cents", "revision"}, "stats-donations",
+		},
+		"beside what others raise": {
+			charity{
+				tables: daily().tables + "; create table visitors (day text primary key, n integer not null); insert into visitors values (date(), 1)",
+				raise:  daily().raise, others: "update visitors set n = n + 1",
+			},
+			[]string{"- name: daily-totals-donations # it", "Whether creates change visitors.n: it changes when nothing is sent"}, []string{"- name: visitors"}, "daily-totals-donations",
+		},
+	} {
+		for broken, exit := range map[bool]int{false: exitPass, true: exitFinding} {
+			t.Run(fmt.Sprint(name, ", broken: ", broken), func(t *testing.T) {
+				t.Parallel()
+				address, database := c.open(t, broken)
+				env := map[string]string{"DATABASE_URL": database}
+				file, said := initiated(t, env, exitPass, "--curl", donation+address+"/donations", "--db", database)
+				doubts, effects := splitDoubts(readFile(t, file))
+				for _, learns := range c.learns {
+					require.Contains(t, doubts+"\n"+effects, learns, said.err)
+				}
+				for _, not := range c.not {
+					if not == "daily_totals" {
+						require.NotContains(t, doubts, not)
+						continue
+					}
+					require.NotContains(t, effects, not)
+				}
+				got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "sequential-replay", "distinct-twins", "burst-same-key")
+				require.Equal(t, exit, got.code, got)
+				if broken {
+					require.Contains(t, got.out, c.effect)
+				}
+			})
+		}
+	}
+}
+
+// TestInitOfNumbersThatAreNoTotals holds that a number becomes no effect that others change as well, that a repetition changes again, or that
+// gives each thing its number, and that init says so; the correct service passes.
+func TestInitOfNumbersThatAreNoTotals(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		charity
+		doubt string
+	}{
+		"others raise it all the time": {
+			charity{tables: daily().tables, raise: daily().raise, others: "update daily_totals set donations = donations + 1, amount = amount + 3"},
+			"Whether creates change daily_totals.donations: it changes when nothing is sent",
+		},
+		"a repetition raises it, too": {
+			charity{tables: "create table stats (n integer not null); insert into stats values (0)", asked: "update stats set n = n + 1"},
+			"Whether only creates change stats.n",
+		},
+		"a request is counted": {
+			charity{tables: "create table stats (requests integer not null); insert into stats values (0)", asked: "update stats set requests = requests + 1"},
+			"",
+		},
+		"it gives each its number": {
+			charity{
+				tables: "create table counters (name text primary key, value integer not null); insert into counters values ('donations', 417)",
+				raise:  []string{"update counters set value = value + 1 where ?1 > 0"}, number: "select 'D-' || value from counters",
+			},
+			"Whether counters.value counts what creates make",
+		},
+		"it is called so": {
+			charity{
+				tables: "create table sequences (name text primary key, value integer not null); insert into sequences values ('donations', 417)",
+				raise:  []string{"update sequences set value = value + 1 where ?1 > 0"},
+			},
+			"Whether sequences.value counts what creates make",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address, database := c.open(t, false)
+			env := map[string]string{"DATABASE_URL": database}
+			file, said := initiated(t, env, exitPass, "--curl", donation+address+"/donations", "--db", database)
+			doubts, rest := splitDoubts(readFile(t, file))
+			require.NotContains(t, rest, "effects:", said.err)
+			require.Contains(t, doubts, c.doubt)
+			if c.doubt == "" {
+				require.NotContains(t, doubts, "stats")
+			}
+			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "sequential-replay", "distinct-twins", "burst-same-key")
+			require.Equal(t, exitPass, got.code, got)
+		})
+	}
+}
+
+// splitDoubts parts what init was unsure of from the file that it wrote.
+func splitDoubts(text string) (doubts, rest string) {
+	doubts, rest, _ = strings.Cut(text, "\nname: ")
+	return strings.Join(strings.Fields(strings.ReplaceAll(doubts, "\n#", " ")), " "), rest
+}
