@@ -19,9 +19,9 @@ var (
 	periodWord = regexp.MustCompile(`^(day|date|hour|minute|month|week|quarter|year|period|bucket|window|slot|time|timestamp)s?$`)
 	// periodValue matches texts that are a day or another time.
 	periodValue = regexp.MustCompile(`^\d{4}-?(0\d|1[0-2])(-?[0-3]\d([T ].*)?)?$`)
-	// drawing matches words in what tables, their columns and rows are called that give each thing its number: one that loses a race may have
+	// numbering matches words in what tables, their columns and rows are called that give each thing its number: one that loses a race may have
 	// drawn one by then.
-	drawing = regexp.MustCompile(`^(seq|sequence|serial|number|no|nr|next|last)s?$`)
+	numbering = regexp.MustCompile(`^(seq|sequence|serial|number|no|nr|next|last)s?$`)
 )
 
 // period reports that a column says which time a row is for.
@@ -172,7 +172,7 @@ func (b Book) Drawn(postings []Posting, made []Seen, created databases.Table, nu
 		return false
 	}
 	names := append(namedWords(b.Of.Name), namedWords(b.Number)...)
-	if slices.ContainsFunc(append(names, namedWords(b.which())...), drawing.MatchString) {
+	if slices.ContainsFunc(append(names, namedWords(b.which())...), numbering.MatchString) {
 		return true
 	}
 	return len(made) == len(postings) && slices.ContainsFunc(created.Columns, func(c databases.Column) bool {
