@@ -37,6 +37,7 @@ func (c charity) open(t *testing.T, broken bool) (address, database string) {
 	t.Helper()
 	db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", c.tables+`;
 		create table donations (id integer primary key, reference text not null unique, donor text not null, amount numeric not null, number text)`)
+	db.SetMaxOpenConns(1) // who waits for it has their turn; who waits in SQLite may starve
 	if c.others != "" {
 		ctx, stop := context.WithCancel(context.Background())
 		done := make(chan struct{})
