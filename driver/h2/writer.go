@@ -32,6 +32,10 @@ func (w *frameWriter) add(frames func(*http2.Framer) error) error {
 	return frames(w.frames)
 }
 
+// leastPatience is the time that each write has, also where its turn came late, as on a machine with much other work: else nothing would
+// be tried.
+const leastPatience = 100 * time.Millisecond
+
 // write puts frames behind those that are not written yet, and writes all of them, in one write. What
 // cannot be written in time is left to the next.
 func (w *frameWriter) write(until time.Time, frames func(*http2.Framer) error) error {
@@ -39,6 +43,9 @@ func (w *frameWriter) write(until time.Time, frames func(*http2.Framer) error) e
 	defer w.mu.Unlock()
 	if err := frames(w.frames); err != nil {
 		return err
+	}
+	if least := time.Now().Add(leastPatience); until.Before(least) {
+		until = least
 	}
 	_ = w.conn.SetWriteDeadline(until)
 	n, err := w.conn.Write(w.text.Bytes())
