@@ -20,9 +20,9 @@ const mostAmounts = 3
 func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) error {
 	f := &i.file
 	switch {
-	case r.Rows != 1 || r.Row == nil || f.Draft.Changes() || f.Proof.Adds || r.Added || r.Replacing != nil:
+	case !oneRowEach(i, r) || r.Row == nil:
 		return nil
-	case len(f.Draft.Prepare) > 0 || f.Proof.Removal != nil:
+	case notAlone(i):
 		unwatched(ctx, i, before)
 		return nil
 	}
@@ -87,6 +87,14 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) 
 	}
 	return nil
 }
+
+// oneRowEach reports that each create makes a row of its own, which no other one changes.
+func oneRowEach(i *inquiry, r drafting.Repeated) bool {
+	return r.Rows == 1 && !i.file.Draft.Changes() && !i.file.Proof.Adds && !r.Added && r.Replacing == nil
+}
+
+// notAlone reports that other requests are sent with a create, before it or to take it back, and may change what creates have in common.
+func notAlone(i *inquiry) bool { return len(i.file.Draft.Prepare) > 0 || i.file.Proof.Removal != nil }
 
 // tally sends creates that say other amounts, and one that is repeated, and notes what they changed. Where numbers went on changing when nothing
 // was sent, they may be changed behind the answers: all is sent once more then, and what is done behind each answer has its time.

@@ -196,9 +196,13 @@ func (i *inquiry) questionerFor(file drafting.File) (*questioner, error) {
 
 // questionerWith asks with another body, to which nothing is altered.
 func (i *inquiry) questionerWith(body map[string]any) (*questioner, error) {
-	with := i.file
-	with.Draft.Body, with.Draft.Others = body, nil
-	return i.questionerFor(with)
+	return i.questionerFor(withBody(i.file, body))
+}
+
+// withBody is a file whose creates have this body, and nothing of the source's besides.
+func withBody(f drafting.File, body map[string]any) drafting.File {
+	f.Draft.Body, f.Draft.Others = body, nil
+	return f
 }
 
 // questionerOf asks with the text of a target file. No row is asked for through it, so that

@@ -222,9 +222,7 @@ func likewise(ctx context.Context, i *inquiry, tried []account, patience time.Du
 		}
 	}
 	if body, _, ok := drafting.Altered(i.file); ok {
-		with := i.file
-		with.Draft.Body, with.Draft.Others = body, nil
-		left, err = posted(ctx, i, left, with, "[{send: {}}]", patience)
+		left, err = posted(ctx, i, left, withBody(i.file, body), "[{send: {}}]", patience)
 	}
 	return left, err
 }

@@ -18,14 +18,12 @@ const (
 	undisturbed   = time.Second            // in which nothing is sent
 )
 
-// growth is how many rows a table had, in one count after the other.
+// growth is a table, and how many rows it had when it was counted last.
 type growth struct {
-	table  databases.Table
-	counts []int
+	table       databases.Table
+	rows        int
+	each, again int // that a create adds, and that there are of one when it has been repeated
 }
-
-// by is how many rows the last count found more than the one before it.
-func (g growth) by() int { return g.counts[len(g.counts)-1] - g.counts[len(g.counts)-2] }
 
 // unlinked finds the tables to which each create adds rows that neither refer to the created one nor hold its marker: of those, nothing but
 // their number can be watched. What others write there would count as well, so a table is taken only if each create adds as many rows, and
@@ -33,7 +31,7 @@ func (g growth) by() int { return g.counts[len(g.counts)-1] - g.counts[len(g.cou
 func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	f := &i.file
 	db, is := i.db.(*databases.Database)
-	if !is || r.Rows != 1 || f.Draft.Changes() || len(f.Draft.Prepare) > 0 || f.Proof.Removal != nil || f.Proof.Adds || r.Added || r.Replacing != nil {
+	if !is || !oneRowEach(i, r) || notAlone(i) {
 		return nil
 	}
 	var all []growth
@@ -42,7 +40,7 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 			all = append(all, growth{table: t})
 		}
 	}
-	if all = counted(ctx, db, all); len(all) == 0 {
+	if all = grown(ctx, db, all, func(g *growth, by int) bool { g.rows = by; return true }); len(all) == 0 {
 		return nil
 	}
 	asking, err := i.questioner()
@@ -57,40 +55,34 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 		return asking.err
 	}
 	letBe(ctx, behindAnswer)
-	if all = slices.DeleteFunc(counted(ctx, db, all), func(g growth) bool { return g.by() == 0 }); len(all) == 0 {
+	if all = grown(ctx, db, all, func(_ *growth, by int) bool { return by != 0 }); len(all) == 0 {
 		return nil
 	}
 	letBe(ctx, forChildren)
-	for n := range all { // what came since is of the same creates
-		all[n].counts = all[n].counts[:1]
-	}
-	all = slices.DeleteFunc(counted(ctx, db, all), func(g growth) bool { return g.by() < sentOnce || g.by()%sentOnce != 0 })
-	each := map[string]int{}
-	for _, g := range all {
-		each[g.table.FullName()] = g.by() / sentOnce
-	}
+	all = grown(ctx, db, all, func(g *growth, by int) bool {
+		g.rows, g.each = g.rows+by, by/sentOnce
+		return g.each > 0 && by%sentOnce == 0
+	})
 	if all = still(ctx, db, all); len(all) == 0 || !creates(sentThrice, "[{send: {}}, {send: {}}, {send: {}}]") {
 		return asking.err
 	}
 	letBe(ctx, forChildren)
-	again := map[string]int{}
-	all = counted(ctx, db, all)
-	for _, g := range all {
-		again[g.table.FullName()] = (g.by() + sentThrice - 1) / sentThrice
-	}
+	all = grown(ctx, db, all, func(g *growth, by int) bool {
+		g.rows, g.again = g.rows+by, (by+sentThrice-1)/sentThrice
+		return g.again >= g.each
+	})
 	for _, g := range still(ctx, db, all) {
-		if name := g.table.FullName(); again[name] >= each[name] {
-			drafting.Unlinked(f, g.table, each[name], again[name])
-		}
+		drafting.Unlinked(f, g.table, g.each, g.again)
 	}
 	return asking.err
 }
 
-// counted counts the rows of tables once more. One that cannot be counted is left out.
-func counted(ctx context.Context, db *databases.Database, all []growth) (left []growth) {
+// grown counts the rows of tables again, and leaves the tables for which a rule holds of how many more there are. One that cannot be counted is
+// left out.
+func grown(ctx context.Context, db *databases.Database, all []growth, rule func(g *growth, by int) bool) (left []growth) {
 	for _, g := range all {
-		if n, err := db.Count(ctx, g.table); err == nil {
-			left = append(left, growth{g.table, append(slices.Clone(g.counts), n)})
+		if n, err := db.Count(ctx, g.table); err == nil && rule(&g, n-g.rows) {
+			left = append(left, g)
 		}
 	}
 	return left
@@ -98,9 +90,8 @@ func counted(ctx context.Context, db *databases.Database, all []growth) (left []
 
 // still leaves out the tables that get rows when nothing is sent.
 func still(ctx context.Context, db *databases.Database, all []growth) []growth {
-	if len(all) == 0 {
-		return nil
+	if len(all) > 0 {
+		letBe(ctx, undisturbed)
 	}
-	letBe(ctx, undisturbed)
-	return slices.DeleteFunc(counted(ctx, db, all), func(g growth) bool { return g.by() != 0 })
+	return grown(ctx, db, all, func(_ *growth, by int) bool { return by == 0 })
 }

@@ -23,7 +23,7 @@ func TestInitOfALocationThatNoKeyReadsLike(t *testing.T) {
 		findings  string
 	}{
 		"the first one's":  {false, false, "identity: {header: Location", "lead elsewhere", exitPass, ""},
-		"another one's":    {true, false, "Whether a repetition may lead elsewhere", "none at all", exitFinding, "replay-mismatch in 8 of 8 intents"},
+		"another one's":    {true, false, "Whether a repetition may lead elsewhere", "body: none", exitFinding, "replay-mismatch in 8 of 8 intents"},
 		"that of all":      {false, true, "# - How the answer names the row", "identity: {", exitPass, ""},
 		"all, but another": {true, true, "# - How the answer names the row", "identity: {", exitPass, ""},
 	} {

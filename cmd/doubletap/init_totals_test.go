@@ -63,6 +63,9 @@ func (c charity) open(t *testing.T, broken bool) (address, database string) {
 		if c.asked != "" {
 			_, _ = db.Exec(c.asked)
 		}
+		if c.others != "" { // they are as busy while creates are sent, however short that is
+			_, _ = db.Exec(c.others)
+		}
 		if broken {
 			if err := shown(w, db, d.Reference, http.StatusOK); !errors.Is(err, sql.ErrNoRows) {
 				return

@@ -82,13 +82,17 @@ type Posting struct {
 func numeric(t databases.Table, row map[string]string) map[string]float64 {
 	all := map[string]float64{}
 	for _, c := range t.Columns {
-		key := slices.Contains(t.Primary, c.Name) || idLike.MatchString(c.Name) ||
-			slices.ContainsFunc(t.Refers, func(r databases.Reference) bool { return r.Column == c.Name })
-		if n, err := strconv.ParseFloat(row[c.Name], 64); err == nil && c.HoldsNumber() && !key {
+		if n, err := strconv.ParseFloat(row[c.Name], 64); err == nil && countsOrMeasures(t, c) {
 			all[c.Name] = n
 		}
 	}
 	return all
+}
+
+// countsOrMeasures reports that a column holds numbers that are no keys.
+func countsOrMeasures(t databases.Table, c databases.Column) bool {
+	return c.HoldsNumber() && !slices.Contains(t.Primary, c.Name) && !idLike.MatchString(c.Name) &&
+		!slices.ContainsFunc(t.Refers, func(r databases.Reference) bool { return r.Column == c.Name })
 }
 
 // StandingIn reads a row that entries refer to.

@@ -35,7 +35,7 @@ func SummedColumns(t databases.Table) (columns []string) {
 	keys := slices.Concat(t.Primary, slices.Concat(t.Unique...))
 	for _, c := range t.Columns {
 		key := slices.Contains(keys, c.Name)
-		number := c.HoldsNumber() && !key && !idLike.MatchString(c.Name) && !slices.ContainsFunc(t.Refers, func(r databases.Reference) bool { return r.Column == c.Name })
+		number := !key && countsOrMeasures(t, c)
 		holds = holds || number
 		if key || number || moment.MatchString(c.Type) || slices.ContainsFunc(namedWords(c.Name), periodWord.MatchString) {
 			columns = append(columns, c.Name)
