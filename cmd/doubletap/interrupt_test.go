@@ -69,7 +69,7 @@ func (p *process) wait(t *testing.T) int {
 			return 0
 		}
 		return failed.ExitCode()
-	case <-time.After(3 * time.Minute):
+	case <-time.After(10 * time.Minute):
 		t.Fatalf("the process did not end\n%s", p.out)
 		return -1
 	}

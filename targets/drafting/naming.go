@@ -31,7 +31,9 @@ func (d Draft) echoed(named contract.Identity) bool {
 func nameAgain(f *File, r Repeated) {
 	p := f.Proof
 	of := r.Rows == 1 || p.Shown != (databases.Shown{}) // of several, the row may be the repetition's
-	if of && r.Row != nil && p.Identity != "" && f.name(r.First) != p.Shown.Of(r.Row[p.Identity]) || !sure(f, r) {
+	other := of && r.Row != nil && p.Identity != "" && f.name(r.First) != p.Shown.Of(r.Row[p.Identity])
+	shared := r.Row != nil && p.Identity != "" && r.Row[p.Identity] == p.Row[p.Identity] // as who has sent both is
+	if other || shared || !sure(f, r) {
 		p.Named, p.Identity, p.Shown = contract.Identity{}, "", databases.Shown{}
 	}
 	ofPart(f, r)

@@ -89,8 +89,7 @@ func ofTable(pointer, table string) bool {
 // sure reports that a name of a created thing is no number that was equal by chance: a member that is called as the table, and not as a key,
 // names the row of the next create, too, and is the same in a repetition when another was made.
 func sure(f *File, r Repeated) bool {
-	p := f.Proof
-	_, name := jsonpointer.Cut(p.Named.JSON)
+	p, name := f.Proof, calledThere(f.Proof.Named.JSON)
 	if p.Named.JSON == "" || p.Identity == "" || idLike.MatchString(name) || squeezed(name) == squeezed(p.Identity) || len(p.Row[p.Identity]) >= telling {
 		return true
 	}

@@ -99,7 +99,7 @@ func (d Draft) Prove(c Created) *Proof {
 		return nil
 	}
 	slices.SortStableFunc(places, func(a, b place) int {
-		return cmp.Or(-cmp.Compare(a.worth(d.Path), b.worth(d.Path)), cmp.Compare(a.rank, b.rank))
+		return cmp.Or(-cmp.Compare(a.worth(d), b.worth(d)), cmp.Compare(a.rank, b.rank))
 	})
 	best := places[0].Proof
 	if best.Several = several(places[0], places); len(best.Several.Rows) > 0 && !best.Several.Together {
@@ -186,9 +186,9 @@ func (d Draft) landed(c Created, l databases.Landing, p place) place {
 	return p
 }
 
-// worth is how much speaks for a place: it is no queue, the marker stands there alone, the answer names the row, the
-// table is called as the path is, and not as a log or a record of keys may be.
-func (p place) worth(path string) int {
+// worth is how much speaks for a place: it is no queue, the marker stands there alone, the answer names the row by what the request has not
+// said, the table is called as the path is, and not as a log or a record of keys may be.
+func (p place) worth(d Draft) int {
 	worth := 0
 	if p.Late {
 		worth += 16
@@ -196,10 +196,10 @@ func (p place) worth(path string) int {
 	if p.Exact {
 		worth += 8
 	}
-	if p.Identity != "" {
+	if p.Identity != "" && !d.echoed(p.Named) {
 		worth += 4
 	}
-	if calledAs(p.Table.Name, path) {
+	if calledAs(p.Table.Name, d.Path) {
 		worth += 2
 	}
 	if !bookkeeping.MatchString(p.Table.Name) {
@@ -358,7 +358,7 @@ const telling = 12
 func naming(answer any, column, value string, tells bool) string {
 	best := ""
 	Scalars("", answer, func(pointer string, member any) {
-		name := pointer[strings.LastIndex(pointer, "/")+1:]
+		name := calledThere(pointer)
 		if value == "" || fmt.Sprint(member) != value || !tells && !idLike.MatchString(name) && squeezed(name) != squeezed(column) {
 			return
 		}
@@ -367,6 +367,15 @@ func naming(answer any, column, value string, tells bool) string {
 		}
 	})
 	return best
+}
+
+// calledThere is the name of a member, and of an element of a list that of one in the list: groupid for /groupids/0.
+func calledThere(pointer string) string {
+	list, name := jsonpointer.Cut(pointer)
+	if _, of := jsonpointer.Cut(list); plainNumber.MatchString(name) && of != "" {
+		return singular(of)
+	}
+	return name
 }
 
 // stored is the column of the row that holds the body's member, going by its name and value.

@@ -53,6 +53,18 @@ func TestTheCreatedThingIsToldFromOtherPlaces(t *testing.T) {
 	require.Len(t, twice.Several.Rows, 2)
 }
 
+// The number of a call is what the request has said, and the user's is that of each row in the log.
+func TestWhatTheRequestHasSaidSpeaksForNoTable(t *testing.T) {
+	t.Parallel()
+	draft := drafting.Draft{Path: "/rpc", Texts: []string{"/params/name"}, Body: map[string]any{"id": 1, "params": map[string]any{"name": "x"}}}
+	log := landing("auditlog", []string{"note"}, map[string]string{"id": "9", "public_id": "1", "note": "mx0"})
+	group := landing("groups", []string{"note"}, map[string]string{"id": "72", "note": "mx0"})
+	p := draft.Prove(drafting.Created{Marker: "m", Answer: map[string]any{"id": 1, "result": map[string]any{"ids": []any{"72"}}}, Landings: []databases.Landing{log, group}})
+	require.Equal(t, "groups", p.Table.Name)
+	require.Equal(t, contract.Identity{JSON: "/result/ids/0"}, p.Named, "an element is called as one of its list is")
+	require.Equal(t, "id", p.Identity)
+}
+
 // What was accepted stands in a queue first, and in its table when it is done.
 func TestTheQueueIsNotTheCreatedThing(t *testing.T) {
 	t.Parallel()
