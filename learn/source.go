@@ -218,9 +218,12 @@ func below(lines []string) string {
 
 // base settles where requests go, of what was given and what the source says.
 func (i *inquiry) base(ctx context.Context, said string) error {
-	server, err := url.Parse(said)
+	server, err := url.Parse(cmp.Or(said, "/"))
 	if err != nil {
-		server = &url.URL{}
+		server = &url.URL{Path: "/"}
+	}
+	if document, err := url.Parse(i.OpenAPI); err == nil && document.Host != "" { // OpenAPI 3.1.1, sections 4.6 and 4.8.1.1
+		server = document.ResolveReference(server)
 	}
 	if i.URL == "" && sut.Loopback(server.Hostname()) {
 		i.URL = server.Scheme + "://" + server.Host

@@ -354,7 +354,7 @@ func (c Created) showing(value, column string) (contract.Identity, databases.Sho
 const telling = 12
 
 // naming is the JSON pointer, as short as can be, to a member that has this value and is called like an id, or has it whatever it is
-// called where the value tells enough.
+// called where the value tells enough. Of several, the one that is called most like the column counts.
 func naming(answer any, column, value string, tells bool) string {
 	best := ""
 	Scalars("", answer, func(pointer string, member any) {
@@ -362,11 +362,22 @@ func naming(answer any, column, value string, tells bool) string {
 		if value == "" || fmt.Sprint(member) != value || !tells && !idLike.MatchString(name) && squeezed(name) != squeezed(column) {
 			return
 		}
-		if best == "" || strings.Count(pointer, "/") < strings.Count(best, "/") {
+		if best == "" || cmp.Or(cmp.Compare(strings.Count(pointer, "/"), strings.Count(best, "/")), cmp.Compare(alike(calledThere(best), column), alike(name, column))) < 0 {
 			best = pointer
 		}
 	})
 	return best
+}
+
+// alike is how much a member is called as a column is: 2 for the same name, 1 for a word that both have, such as pageid and si_page.
+func alike(name, column string) int {
+	if squeezed(name) == squeezed(column) {
+		return 2
+	}
+	if slices.ContainsFunc(namedWords(column), func(word string) bool { return len(word) > 2 && strings.Contains(squeezed(name), word) }) {
+		return 1
+	}
+	return 0
 }
 
 // calledThere is the name of a member, and of an element of a list that of one in the list: groupid for /groupids/0.

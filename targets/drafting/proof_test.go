@@ -65,6 +65,23 @@ func TestWhatTheRequestHasSaidSpeaksForNoTable(t *testing.T) {
 	require.Equal(t, "id", p.Identity)
 }
 
+// Two numbers may run in step, and one thing may be its own root.
+func TestOfTwoMembersTheOneCalledAsTheColumnIsTheName(t *testing.T) {
+	t.Parallel()
+	draft := drafting.Draft{Path: "/pages", Texts: []string{"/note"}}
+	page := landing("pages", []string{"note"}, map[string]string{"id": "7", "note": "mx0"})
+	page.Table.Primary, page.Row["si_page"] = []string{"si_page"}, "7"
+	page.Table.Columns = append(page.Table.Columns, databases.Column{Name: "si_page"})
+	for want, answer := range map[string]map[string]any{
+		"/edit/pageid":  {"edit": map[string]any{"newrevid": 7, "pageid": 7}},
+		"/si_page":      {"root_page_id": 7, "si_page": 7},
+		"/root_page_id": {"root_page_id": 7, "deeper": map[string]any{"si_page": 7}},
+	} {
+		p := draft.Prove(drafting.Created{Marker: "m", Answer: answer, Landings: []databases.Landing{page}})
+		require.Equal(t, contract.Identity{JSON: want}, p.Named)
+	}
+}
+
 // What was accepted stands in a queue first, and in its table when it is done.
 func TestTheQueueIsNotTheCreatedThing(t *testing.T) {
 	t.Parallel()
