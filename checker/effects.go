@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
@@ -96,15 +97,75 @@ func checkTotals(e *evaluation, m moment) {
 			if near(change, t.want) || m == atT1 && short(change, t.want) || short(change, t.want) && !short(change, t.want-t.declined) {
 				continue
 			}
+			if moved := movedIdle(e.history, fx.Name); moved != "" {
+				e.doubt("the effect %s tells nothing: it changed by %s in this scenario and not by %s, and %s. %s", fx.Name, decimal(change), decimal(t.want), moved, othersWrite)
+				continue
+			}
 			e.reportAll(m, Finding{
 				Kind: EffectMismatch, Detail: fx.Name,
 				Promise:  "What every effect changes is changed once for each effect.",
 				Contract: "effects: " + fx.Name,
 				Expected: fmt.Sprintf("a change by %s: %s for each row", decimal(t.want), decimal(*fx.Delta)),
-				Observed: fmt.Sprintf("a change by %s, from %s to %s", decimal(change), decimal(t.first), decimal(t.last)),
+				Observed: fmt.Sprintf("a change by %s, from %s to %s%s", decimal(change), decimal(t.first), decimal(t.last), restedIdle(e.history, fx.Name)),
 			})
 		}
 	}
+}
+
+// othersWrite says what it means that a total changes while nothing is sent, and what helps.
+const othersWrite = "Something else than these requests writes there, or work behind an answer takes longer than the target file says (settle). " +
+	"Let nobody else write there during a run, or give the effect a query that only creates change"
+
+// movedIdle says how a total changed while nothing was sent; empty: that was not seen.
+func movedIdle(h *history.History, effect string) string {
+	for _, i := range idleOf(h, effect) {
+		if !near(i.Was, i.Is) {
+			after := ""
+			if i.Scenario != "" {
+				after = " of " + i.Scenario
+			}
+			return fmt.Sprintf("from %s to %s while nothing was sent, between %s and %s after the beginning%s",
+				decimal(i.Was), decimal(i.Is), roundly(i.From), roundly(i.To), after)
+		}
+	}
+	return ""
+}
+
+// restedIdle says for how long a total stayed as it was after the last answer; empty: nobody looked.
+func restedIdle(h *history.History, effect string) string {
+	for _, i := range idleOf(h, effect) {
+		if i.Scenario == "" {
+			return fmt.Sprintf("; it stayed so for %s in which nothing was sent", roundly(i.To-i.From))
+		}
+	}
+	return ""
+}
+
+// idleOf lists what a total was while nothing was sent.
+func idleOf(h *history.History, effect string) []history.Idle {
+	if h.T2 == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(h.T2.Idle), func(i history.Idle) bool { return i.Effect != effect })
+}
+
+// roundly rounds a time for reading.
+func roundly(o history.Offset) time.Duration { return o.Duration().Round(100 * time.Millisecond) }
+
+// WrongTotals names the effects of which a history says that they changed by another number than the rows of all its intents say.
+func WrongTotals(t Terms, h *history.History) []string {
+	if !slices.ContainsFunc(t.operations(), func(o contract.Operation) bool {
+		return slices.ContainsFunc(o.Effects, func(fx contract.Effect) bool { return fx.Delta != nil })
+	}) {
+		return nil
+	}
+	var names []string
+	for _, f := range Check(h, t).Findings {
+		if f.Kind == EffectMismatch && f.Intent == EveryIntent {
+			names = append(names, f.Detail)
+		}
+	}
+	return names
 }
 
 // total is a counter or balance before the run and at a moment.

@@ -126,6 +126,30 @@ func TestTotalsChangeOnceForEachEffect(t *testing.T) {
 	require.Empty(t, check(unasked, terms(stock)).Findings)
 }
 
+// What changes while nothing is sent is changed by others as well: no finding rests on it.
+func TestATotalThatChangesWhileNothingIsSent(t *testing.T) {
+	t.Parallel()
+	h := func(idle ...history.Idle) *history.History {
+		h := totalled(scene(story(acknowledged(201, "o1")).rows(1)), 10, 7, 7)
+		h.T2.Idle = idle
+		return h
+	}
+	judge(t, h(history.Idle{Effect: "stock", From: ms(3000), To: ms(3600), Was: 7, Is: 6}), terms(stock), nil,
+		"the effect stock tells nothing: it changed by -3 in this scenario and not by -2, and from 7 to 6 while nothing was sent, between 3s and 3.6s after the beginning. ")
+	judge(t, h(history.Idle{Effect: "stock", Scenario: "sweep", From: ms(3000), To: ms(3600), Was: 17, Is: 15}), terms(stock), nil, "from 17 to 15 while nothing was sent, between 3s and 3.6s after the beginning of sweep. ")
+	other, rest := history.Idle{Effect: "balance", From: ms(3000), To: ms(3600), Was: 7, Is: 6}, history.Idle{Effect: "stock", From: ms(3000), To: ms(5000), Was: 7, Is: 7}
+	judge(t, h(other, rest), terms(stock), []string{"effect-mismatch/stock"}, "")
+	require.Equal(t, "a change by -3, from 10 to 7; it stayed so for 2s in which nothing was sent", check(h(rest), terms(stock)).Findings[0].Observed)
+	require.Equal(t, "a change by -3, from 10 to 7", check(h(), terms(stock)).Findings[0].Observed, "nobody looked")
+	right := totalled(h(), 10, 8, 8)
+	right.T2.Idle = []history.Idle{other, {Effect: "stock", From: ms(3000), To: ms(3600), Was: 8, Is: 7}}
+	judge(t, right, terms(stock), nil, "")
+
+	require.Equal(t, []string{"stock"}, checker.WrongTotals(terms(stock), h()))
+	require.Empty(t, checker.WrongTotals(terms(stock), right))
+	require.Empty(t, checker.WrongTotals(terms(lines), h()))
+}
+
 func TestOperationsThatChangeOneTotalAreAddedUp(t *testing.T) {
 	t.Parallel()
 	x := -2.0

@@ -162,7 +162,7 @@ func (r *scenarioRun) quietSnapshot(ctx context.Context, name string) error {
 		r.record.Snapshot(name, history.Snapshot{At: r.now(), Error: "the target file names no database"})
 		return nil
 	}
-	wait := awaitingOf(ctx, r, name)
+	wait, answered := awaitingOf(ctx, r, name), time.Now()
 	look, end := outlasting(ctx)
 	defer end()
 	s, changing := r.rows.settled(look, wait)
@@ -174,7 +174,15 @@ func (r *scenarioRun) quietSnapshot(ctx context.Context, name string) error {
 		r.incident(history.StillBusy, fmt.Sprintf("the rows of this scenario still changed %s after the last answer", quietLongest+wait.still+wait.owed+wait.grace))
 	}
 	if r.pilot {
-		r.session.lag = max(r.session.lag, s.Waited.Duration())
+		r.session.behind.lag = max(r.session.behind.lag, s.Waited.Duration())
+	}
+	s.At = r.now()
+	if name == history.T2Name {
+		own := answered.Add(max(wait.owed, wait.still, r.session.behind.own))
+		if changing {
+			own = answered // it had its time
+		}
+		s = watchTotals(look, r, s, wait, own)
 	}
 	return r.recordSnapshot(ctx, name, s)
 }
@@ -190,7 +198,7 @@ func outlasting(ctx context.Context) (longer context.Context, end func()) {
 // crash a while longer; what was acknowledged may be seen later where the target file or the pilot says so. A job that
 // is done twice is done after the first time: so what may come unannounced is waited for, too.
 func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
-	target, lag := r.session.System.Target, r.session.lag
+	target, lag := r.session.System.Target, r.session.behind.lag
 	accepted, visible := target.Contract.Ack.Accepted, time.Duration(target.VisibleWithin())
 	if ctx.Err() != nil || r.session.lost != "" || r.cut {
 		return awaiting{}
@@ -255,7 +263,7 @@ func recovery(r *scenarioRun) contract.Duration {
 
 // recordSnapshot records a snapshot. Without one no more is sent: a final retry could not be judged.
 func (r *scenarioRun) recordSnapshot(ctx context.Context, name string, s history.Snapshot) error {
-	s.At = r.now()
+	s.At = cmp.Or(s.At, r.now())
 	r.record.Snapshot(name, s)
 	switch {
 	case s.Error == "":

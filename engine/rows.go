@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -42,6 +43,7 @@ type rowQueries struct {
 	slow      func(ReadingRows)        // hears of a snapshot that takes long
 	messages  func() []history.Message // that reached the sinks so far
 	volatile  []string                 // columns that differ in every look; empty: none was seen
+	moved     func(effect string) bool // others change a total, too; nil: none is known
 	replicas  []sut.Replica            // other databases, with which that of reader converges
 }
 
@@ -49,6 +51,7 @@ type rowQueries struct {
 func (r *scenarioRun) prepareQuestions(ctx context.Context) error {
 	system := r.session.System
 	r.rows.target, r.rows.messages = system.Target, func() []history.Message { return messagesSoFar(ctx, r) }
+	r.rows.moved = func(effect string) bool { return len(r.session.behind.movedOf([]string{effect})) > 0 }
 	r.rows.slow = func(e ReadingRows) { r.session.config.Observe(e) }
 	switch {
 	case system.Rows != nil:
@@ -185,7 +188,7 @@ func (q *rowQueries) settled(ctx context.Context, w awaiting) (last history.Snap
 		q.messages() // what was published before is on record, and before the snapshot
 		next := q.snapshot(ctx)
 		waited := time.Since(begun)
-		equal := reflect.DeepEqual(q.compared(last), q.compared(next)) && reflect.DeepEqual(last.Effects, next.Effects) && sent == len(q.messages())
+		equal := reflect.DeepEqual(q.compared(last), q.compared(next)) && reflect.DeepEqual(q.still(last.Effects), q.still(next.Effects)) && sent == len(q.messages())
 		if restless++; equal || next.Error != "" {
 			restless = 0
 		}
@@ -230,6 +233,13 @@ func (q *rowQueries) settled(ctx context.Context, w awaiting) (last history.Snap
 		}
 	}
 	return last, false
+}
+
+// still leaves out the totals that others change.
+func (q *rowQueries) still(effects map[string]map[string]float64) map[string]map[string]float64 {
+	left := maps.Clone(effects)
+	maps.DeleteFunc(left, func(name string, _ map[string]float64) bool { return q.moved != nil && q.moved(name) })
+	return left
 }
 
 // mostRestless is how many looks in a row may differ, in about 2 s, before columns are taken for such as now() and random().
@@ -280,6 +290,16 @@ func questionAbout(o driver.Operation, markers []string) snapshots.Question {
 		q.Effects = append(q.Effects, snapshots.Effect{Name: e.Name, Query: e.Query, Gives: gives})
 	}
 	return q
+}
+
+// totals are the questions of a snapshot that ask for no marker.
+func (q *rowQueries) totals() []snapshots.Question {
+	questions := slices.Clone(q.questions)
+	for i := range questions {
+		questions[i].Markers, questions[i].Answered = nil, nil
+		questions[i].Effects = slices.DeleteFunc(slices.Clone(questions[i].Effects), func(e snapshots.Effect) bool { return e.Gives != snapshots.Total })
+	}
+	return questions
 }
 
 // listingGets are the questions to the target itself, by marker.

@@ -36,12 +36,12 @@ type Session struct {
 	silence   time.Duration
 	lost      history.IncidentKind         // what went away in the last scenario: target or database; empty: nothing
 	normal    time.Duration                // of a plain create, from the pilot
-	lag       time.Duration                // of a row behind its answer, from the pilot
 	inside    time.Duration                // of that: inside the target; 0: no tap saw it
 	passing   map[string]scenarios.Passing // of a plain create, by link; from the pilot
 	slow      speed                        // where plain creates are slow, from the pilot
 	addresses []history.Address            // of a target with several, by instance; from the pilot
 	aftermath aftermath
+	behind    behind // answers
 	company   *company
 	beside    bool            // other scenarios are played meanwhile: what the target has received is not this one's alone
 	took      []time.Duration // that it took to play a scenario, likewise

@@ -284,8 +284,19 @@ type Snapshot struct {
 	Waited  Offset                        `json:"waited,omitempty"`  // for rows that clients had been told of, and that came
 	Late    []string                      `json:"late,omitempty"`    // markers whose rows came after the contract's time for them
 	Error   string                        `json:"error,omitempty"`
+	Idle    []Idle                        `json:"idle,omitempty"` // what totals were while nothing was sent
 
 	Order []string `json:"-"` // markers as the plan has them, each once, for a writer; nil: none is known
+}
+
+// Idle is what a total was at two moments between which nothing was sent to the target. If it is not the same, something else changed it.
+type Idle struct {
+	Effect   string  `json:"effect"`
+	Scenario string  `json:"scenario,omitempty"` // of the run, after which it was seen, with From and To since it began; empty: this one
+	From     Offset  `json:"from"`
+	To       Offset  `json:"to"`
+	Was      float64 `json:"was"`
+	Is       float64 `json:"is"`
 }
 
 // Row is one row of the target's row query, by column name. Values are what the driver returned,
