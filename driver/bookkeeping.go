@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -22,6 +23,16 @@ type bookkeeping struct {
 	accepted   []accepted                // that were not followed yet
 	left       time.Time                 // when a client last left a request whose end was not seen; zero: none did
 	broke      bool                      // a request on the clean lane broke
+	told       map[string]told           // by intent: of attempts that are not watched any more
+}
+
+// told says how requests were answered.
+type told struct{ refused, otherwise bool }
+
+// add notes one more, by its status; 0: it is not known.
+func (t told) add(status int) told {
+	refused := status >= 400 && status < 500 && status != http.StatusRequestTimeout
+	return told{t.refused || refused, t.otherwise || !refused}
 }
 
 // question is one key and body whose final answer is wanted: the final retry asks each
@@ -31,6 +42,7 @@ type question struct{ intent, key, body string }
 // watched is an attempt that has ended for its client and may not have for the target.
 type watched struct {
 	attempt  string
+	intent   string
 	complete bool // the client has the whole answer
 	ended    time.Time
 	tap      Tap
@@ -90,9 +102,10 @@ func (b *bookkeeping) sent(o *outgoing, record *history.Writer) {
 		if !o.record.Complete {
 			b.left = time.Now()
 		}
+		b.tell(o.record.Intent, o.record.Status)
 		return
 	}
-	b.watched = append(b.watched, watched{attempt: o.record.ID, complete: o.record.Complete, ended: time.Now(), tap: o.tap})
+	b.watched = append(b.watched, watched{attempt: o.record.ID, intent: o.record.Intent, complete: o.record.Complete, ended: time.Now(), tap: o.tap})
 	if len(b.watched) >= max(leastWatched, b.enough) {
 		_ = b.settle(record, func(w watched) bool { return w.tap.Over() }) // a failed write is noticed by the next attempt
 		b.enough = 2 * len(b.watched)
@@ -166,6 +179,27 @@ func (b *bookkeeping) suspicious() (left time.Time, broke bool) {
 	return b.left, b.broke
 }
 
+// tell notes how a request of an intent was answered. It is called with mu held.
+func (b *bookkeeping) tell(intent string, status int) {
+	if b.told == nil {
+		b.told = map[string]told{}
+	}
+	b.told[intent] = b.told[intent].add(status)
+}
+
+// refused reports that all requests of an intent so far were refused, which its client need not have been told.
+func (b *bookkeeping) refused(intent string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.told[intent]
+	for _, w := range b.watched {
+		if w.intent == intent {
+			all = all.add(w.tap.Facts().Status)
+		}
+	}
+	return all.refused && !all.otherwise
+}
+
 // leave notes when the client of an attempt left, if its end was not seen. It is called with mu held.
 func (b *bookkeeping) leave(w watched) {
 	if w.ended.After(b.left) && leftBehind(w) {
@@ -181,7 +215,9 @@ func (b *bookkeeping) settle(record *history.Writer, final func(watched) bool) e
 			return false
 		}
 		b.leave(w)
-		failed = record.Passage(w.attempt, w.tap.Facts())
+		facts := w.tap.Facts()
+		b.tell(w.intent, facts.Status)
+		failed = record.Passage(w.attempt, facts)
 		return failed == nil
 	})
 	return failed

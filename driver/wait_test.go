@@ -61,6 +61,20 @@ func TestWaitingForACommitEndsWhenTheRowIsSeen(t *testing.T) {
 	require.LessOrEqual(t, seen.At, h.Attempts[1].Start)
 }
 
+// A client whose answer was lost does not know that it was refused. The tap does.
+func TestNobodyWaitsForWhatWasRefused(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusConflict, http.StatusUnprocessableEntity} {
+		r := newRig(t, serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }), send(), committed(time.Hour), send())
+		var asked ledger
+		r.Rows = func(_ context.Context, _, marker string) (int, error) { asked.add(marker); return 0, nil }
+		h := r.drive(t)
+		require.Len(t, h.Attempts, 2)
+		require.Len(t, asked.all(), 1, "one look shows that there is nothing")
+		require.Len(t, h.Sightings, 1)
+	}
+}
+
 func TestWaitingForACommitGivesUp(t *testing.T) {
 	t.Parallel()
 	_, h, asked := waiting(t, 100*time.Millisecond, look{})
