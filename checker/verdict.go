@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -48,7 +49,7 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 //
 // What the contract allows is no failure. The reasons are sentences for the report.
 func (w *whole) decide(s standing, exercise []Exercise) (Verdict, []string) {
-	broken, doubts, idle := w.errorReasons(), w.doubtReasons(), slices.Concat(unexercised(exercise), w.notRefused(exercise), w.sum.done.reasons())
+	broken, doubts, idle := w.errorReasons(), w.doubtReasons(), slices.Concat(unexercised(exercise), w.notRefused(exercise), w.sum.done.reasons(w.head.Run.Normal > 0))
 	if len(idle) > 0 {
 		idle = append(idle, w.sum.business.reasons()...)
 	}
@@ -187,7 +188,8 @@ type effectOf struct {
 	place             // of the last intent
 	of, done, failed  int
 	keyless, required bool
-	statuses          map[int]int // of the answers to intents of which nothing was done; nil: there were none
+	statuses          map[int]int        // of the answers to intents of which nothing was done; nil: there were none
+	said              map[int]placedText // what the first of them said, by status
 }
 
 // add adds the counts of another part. Whether a key is required is that of the last intent, in
@@ -196,7 +198,7 @@ type effectOf struct {
 func (x *effectOf) add(other effectOf) {
 	x.of, x.done, x.failed, x.keyless = x.of+other.of, x.done+other.done, x.failed+other.failed, x.keyless && other.keyless
 	for status, n := range other.statuses {
-		x.answered(status, n)
+		x.answered(status, n, other.said[status])
 	}
 	if other.of > 0 && other.compare(x.place) >= 0 {
 		x.place, x.required = other.place, other.required
@@ -204,11 +206,14 @@ func (x *effectOf) add(other effectOf) {
 }
 
 // answered counts answers.
-func (x *effectOf) answered(status, n int) {
+func (x *effectOf) answered(status, n int, said placedText) {
 	if x.statuses == nil {
-		x.statuses = map[int]int{}
+		x.statuses, x.said = map[int]int{}, map[int]placedText{}
 	}
 	x.statuses[status] += n
+	first := x.said[status]
+	first.add(said)
+	x.said[status] = first
 }
 
 // mostly names the status that most answers had; empty: there was no answer.
@@ -223,7 +228,26 @@ func (x effectOf) mostly() string {
 	if all == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d of %s had status %d", x.statuses[best], count(all, "answer"), best)
+	said := ""
+	if text := x.said[best].text; text != "" {
+		said = ", such as " + text
+	}
+	return fmt.Sprintf("; %d of %s had status %d%s", x.statuses[best], count(all, "answer"), best, said)
+}
+
+// usedUp says what it may mean that all creates are refused now, and were not when the run began.
+func (x effectOf) usedUp() string {
+	all := 0
+	for status, n := range x.statuses {
+		if status < 400 || status > 499 {
+			return ""
+		}
+		all += n
+	}
+	if all == 0 {
+		return ""
+	}
+	return "; plain creates were done when the run began, and of these none: something that they take may be used up"
 }
 
 // measureEffect counts what the intents of a part came to. It leaves out those that a
@@ -248,15 +272,17 @@ func measureEffect(e *evaluation, t *tally) {
 		}
 		for _, a := range all {
 			if a.Complete {
-				x.answered(a.Status, 1)
+				x.answered(a.Status, 1, placedText{place{part: e.part, number: len(x.said)}, saidBy(a)})
 			}
 		}
 	}
 }
 
-// reasons says that too few intents came to anything: a target that only fails keeps every promise.
-func (x effectOf) reasons() []string {
+// reasons says that too few intents came to anything: a target that only fails keeps every promise. Plain: creates were done when the run began.
+func (x effectOf) reasons(plain bool) []string {
 	switch {
+	case x.of > 0 && x.done == 0 && plain && !x.keyless:
+		return []string{"not exercised: " + nothingDone(x.of, x.keyless, x.required) + x.mostly() + x.usedUp()}
 	case x.of > 0 && x.done == 0:
 		return []string{"not exercised: " + nothingDone(x.of, x.keyless, x.required) + x.mostly()}
 	case 2*x.failed > x.of:
@@ -325,13 +351,26 @@ func were(n int, noun string) string {
 }
 
 // refusedByRight reports that a target refused all requests of an intent for their key, as it may: there was none, there
-// were two, one of a form that scenarios choose to try a target with, or one whose invalid body was refused before.
+// were two, one of a form that scenarios choose to try a target with, or one whose invalid body was refused before. That it
+// was for the form of the key is known if plain creates are taken, or from the answer.
 func refusedByRight(e *evaluation, tr *trace, attempts []*classified) bool {
 	alike := tr.intent.Kin != "" && len(e.sharing(tr)) == 0
 	return has(attempts, Rejected) && !slices.ContainsFunc(attempts, func(a *classified) bool {
 		keyless := a.Key == "" && (a.BlankKey || tr.operation.Key.Required)
-		return !a.is(Rejected, NotSent, Throttled) || !alike && !keyless && a.Body != history.TwoHeaders && !e.terms.corrects(tr, a)
+		formed := alike || a.Body == history.TwoHeaders
+		return !a.is(Rejected, NotSent, Throttled) || !keyless && !e.terms.corrects(tr, a) && !(formed && (a.outcome != Rejected || forForm(e, a)))
 	})
+}
+
+// forForm reports that a request was refused for the form of its key: plain creates with fresh keys get through, if some were sent, or others of
+// the scenario do, or the answer says that something is wrong with the request itself, and not with what it meets.
+func forForm(e *evaluation, a *classified) bool {
+	w := e.asking()
+	if len(w.fresh) > 0 {
+		return slices.ContainsFunc(w.fresh, func(f freshCreate) bool { return f.through })
+	}
+	malformed := []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusUnprocessableEntity, http.StatusRequestHeaderFieldsTooLarge}
+	return w.through[0].start > 0 || slices.Contains(malformed, a.Status) || answerOf(a.Attempt).bears(e.terms.Contract.MissingKey)
 }
 
 // measureUnasked notes the first intent whose rows a snapshot lacks.

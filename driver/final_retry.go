@@ -31,6 +31,7 @@ type Probing struct {
 	// Refused tells that a request was refused, as plain creates may be that equal no other request. Some of these are sent then,
 	// until one is refused as well. Nil: none are.
 	Refused func(history.Attempt) bool
+	Alone   int // how many are sent at most; 0: mostAlone
 	// Rounds are the pauses before throttled keys are tried once more, each time with a fresh key right behind them. A
 	// rate limit that all share lets the throttled key through after such a pause, or not the fresh one.
 	Rounds []time.Duration

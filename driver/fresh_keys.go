@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -56,7 +57,7 @@ func (p *prober) noteRefused(q probe, last history.Attempt) {
 // createUntilRefused sends plain creates until one is refused, where a request was. If
 // plain creates are refused as well, the refusal was no verdict on a repetition.
 func (p *prober) createUntilRefused(ctx context.Context) {
-	for n := 0; p.refused && n < mostAlone; n++ {
+	for n := 0; p.refused && n < cmp.Or(p.Alone, mostAlone); n++ {
 		if o := p.createFresh(ctx); o == nil || p.Refused(o.record) {
 			return
 		}

@@ -14,6 +14,7 @@
 package scenarios
 
 import (
+	"slices"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/faults"
@@ -215,6 +216,11 @@ type Tab struct {
 	Count   int  `yaml:"count,omitempty"`   // how many such tabs; 0 is one
 	Altered bool `yaml:"altered,omitempty"` // the altered body
 	Send    `yaml:",inline"`
+}
+
+// Respells reports that a step sends a request in a spelling.
+func (s Scenario) Respells(spelling Spelling) bool {
+	return slices.ContainsFunc(s.Steps, func(one Step) bool { return one.Respell != nil && one.Respell.Spelling == spelling })
 }
 
 // Respell is a Send of the same request in another spelling.
