@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
@@ -50,6 +51,9 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 // What the contract allows is no failure. The reasons are sentences for the report.
 func (w *whole) decide(s standing, exercise []Exercise) (Verdict, []string) {
 	broken, doubts, idle := w.errorReasons(), w.doubtReasons(), slices.Concat(unexercised(exercise), w.notRefused(exercise), w.sum.done.reasons(w.head.Run.Normal > 0))
+	if len(idle) > 0 && len(idle) == len(unexercised(exercise)) {
+		idle = append(idle, w.sum.done.failures()...)
+	}
 	if len(idle) > 0 {
 		idle = append(idle, w.sum.business.reasons()...)
 	}
@@ -190,6 +194,8 @@ type effectOf struct {
 	keyless, required bool
 	statuses          map[int]int        // of the answers to intents of which nothing was done; nil: there were none
 	said              map[int]placedText // what the first of them said, by status
+	asked, errors     int                // answers before the final retry, and those of them that were failures of the target
+	error             placedText         // the first of these
 }
 
 // add adds the counts of another part. Whether a key is required is that of the last intent, in
@@ -197,11 +203,27 @@ type effectOf struct {
 // judged first.
 func (x *effectOf) add(other effectOf) {
 	x.of, x.done, x.failed, x.keyless = x.of+other.of, x.done+other.done, x.failed+other.failed, x.keyless && other.keyless
+	x.asked, x.errors = x.asked+other.asked, x.errors+other.errors
+	x.error.add(other.error)
 	for status, n := range other.statuses {
 		x.answered(status, n, other.said[status])
 	}
 	if other.of > 0 && other.compare(x.place) >= 0 {
 		x.place, x.required = other.place, other.required
+	}
+}
+
+// noteFailures counts answers before the final retry, and those of them that were failures of the target.
+func (x *effectOf) noteFailures(e *evaluation, all []*classified) {
+	for _, a := range all {
+		if !a.Complete || a.Probe {
+			continue
+		}
+		x.asked++
+		if a.Status >= http.StatusInternalServerError {
+			x.errors++
+			x.error.add(placedText{place{part: e.part, number: x.errors}, strings.TrimSpace(fmt.Sprintf("%d %s", a.Status, saidBy(a)))})
+		}
 	}
 }
 
@@ -261,6 +283,7 @@ func measureEffect(e *evaluation, t *tally) {
 			continue
 		}
 		x.of++
+		x.noteFailures(e, all)
 		x.required = tr.operation.Key.Required
 		x.keyless = x.keyless && tr.operation.Key.In != contract.KeyNowhere && !slices.ContainsFunc(all, func(a *classified) bool { return a.Key != "" || a.BlankKey })
 		if has(all, Acknowledged, Accepted, Exists) {
@@ -290,6 +313,14 @@ func (x effectOf) reasons(plain bool) []string {
 	default:
 		return nil
 	}
+}
+
+// failures says that many requests failed before the final retry, which need not be seen in what became of their intents.
+func (x effectOf) failures() []string {
+	if 4*x.errors < x.asked || x.errors == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %s before the final retry failed with a status of 500 or more, the first with %s", x.errors, count(x.asked, "answer"), x.error.text)}
 }
 
 // nothingDone says that none of the intents was done, and which line may be the reason where all were sent without a key.

@@ -283,6 +283,52 @@ func TestATargetThatOnlyFailsPassesNothing(t *testing.T) {
 	}
 }
 
+// An account that is used up refuses keys of any form.
+func TestKeysThatAreRefusedForAnotherReasonProveNothing(t *testing.T) {
+	t.Parallel()
+	empty := func() history.Attempt {
+		return saying(`{"code":"INSUFFICIENT_BALANCE","message":"25 are left"}`, rejected(409))
+	}
+	pair := func() []*draft {
+		return []*draft{story(empty()).named("a").beside("a"), story(empty()).named("b").beside("a")}
+	}
+	judged := func(proof proofs.Name, drafts ...*draft) checker.Result {
+		h := scenes(drafts)
+		h.Run.Exercised, h.Run.Normal = []history.Proof{{Name: string(proof)}}, ms(5)
+		return check(h, terms())
+	}
+	r := judged(proofs.Neighbours, pair()...)
+	require.Equal(t, checker.Inconclusive, r.Verdict)
+	require.Contains(t, r.Reasons, `not exercised: of 2 intents the target said of none that it was done, accepted or there already; 2 of 2 answers had status 409, such as "INSUFFICIENT_BALANCE: 25 are left"`+
+		"; plain creates were done when the run began, and of these none: something that they take may be used up")
+	r = judged(proofs.Respelled, story(twoKeys(empty())))
+	require.Equal(t, checker.Inconclusive, r.Verdict, "%v", r.Reasons)
+
+	taken := func() *draft { return story(acknowledged(201, "healthy")).holding("healthy") }
+	r = judged(proofs.Neighbours, append(pair(), taken().named("c"))...)
+	require.Equal(t, checker.Pass, r.Verdict, "another key is taken: %v %v", r.Reasons, r.Findings)
+	fresh := func(d *draft) *history.History {
+		h := scenes(append(pair(), d.named("f")))
+		h.Run.Exercised = []history.Proof{{Name: string(proofs.Neighbours)}}
+		for i := range h.Intents {
+			h.Intents[i].Fresh = h.Intents[i].ID == "f"
+		}
+		return h
+	}
+	require.Equal(t, checker.Pass, check(fresh(taken()), terms()).Verdict, "a plain create is taken")
+	require.Equal(t, checker.Inconclusive, check(fresh(story(empty())), terms()).Verdict, "and is refused as well")
+}
+
+// What fails and is done by the final retry is in no count of intents.
+func TestFailuresBeforeTheFinalRetryAreToldWhereTooLittleWasExercised(t *testing.T) {
+	t.Parallel()
+	h := scene(story(saying(`{"error":"deadlock"}`, serverError())).later("o1").probe(acknowledged(201, "o1")))
+	h.Run.Exercised = []history.Proof{{Name: string(proofs.Acknowledged), AtLeast: 1}}
+	r := check(h, terms())
+	require.Equal(t, checker.Inconclusive, r.Verdict)
+	require.Contains(t, r.Reasons, `1 of 2 answers before the final retry failed with a status of 500 or more, the first with 500 "deadlock"`)
+}
+
 func TestWithoutAPromiseNothingIsTested(t *testing.T) {
 	t.Parallel()
 	bare := terms()
