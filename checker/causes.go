@@ -99,9 +99,12 @@ func (r Result) seldom() int {
 	return 0
 }
 
+// plainCreate is the scenario of the library that sends each intent once.
+const plainCreate = "plain-create"
+
 // control is less than 2 for the scenarios of the library that show what plain requests do, the plainest first.
 func (r Result) control() int {
-	if i := slices.Index([]string{"plain-create", "sequential-replay"}, r.Scenario); i >= 0 {
+	if i := slices.Index([]string{plainCreate, "sequential-replay"}, r.Scenario); i >= 0 {
 		return i
 	}
 	return 2

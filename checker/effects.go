@@ -107,9 +107,22 @@ func checkTotals(e *evaluation, m moment) {
 				Contract: "effects: " + fx.Name,
 				Expected: fmt.Sprintf("a change by %s: %s for each row", decimal(t.want), decimal(*fx.Delta)),
 				Observed: fmt.Sprintf("a change by %s, from %s to %s%s", decimal(change), decimal(t.first), decimal(t.last), restedIdle(e.history, fx.Name)),
+
+				Unrepeated: *fx.Delta != 0 && short(change, t.want) || e.wrongWhenPlain(fx),
 			})
 		}
 	}
+}
+
+// wrongWhenPlain reports that a total was wrong when each intent had been sent once, as plain creates are before their final retry, and that
+// this changed nothing.
+func (e *evaluation) wrongWhenPlain(fx contract.Effect) bool {
+	if t1 := e.history.T1; e.history.Run.Scenario != plainCreate || t1 == nil || t1.Error != "" {
+		return false
+	}
+	before := e.totalOf(atT1, fx)
+	return before.asked && before.rowsKnown && !near(before.last-before.first, before.want) &&
+		(e.history.T2 == nil || near(before.last, e.history.T2.Effects[fx.Name][""]))
 }
 
 // othersWrite says what it means that a total changes while nothing is sent, and what helps.

@@ -150,6 +150,19 @@ func TestATotalThatChangesWhileNothingIsSent(t *testing.T) {
 	require.Empty(t, checker.WrongTotals(terms(lines), h()))
 }
 
+func TestATotalThatNoRepetitionExplains(t *testing.T) {
+	t.Parallel()
+	of := func(scenario string, t1, t2 float64) checker.Finding {
+		h := totalled(scene(story(acknowledged(201, "o1")).rows(1)), 10, t1, t2)
+		h.Run.Scenario = scenario
+		return check(h, terms(stock)).Findings[0]
+	}
+	require.True(t, of("sweep", 9, 9).Unrepeated, "too little")
+	require.False(t, of("sweep", 7, 7).Unrepeated)
+	require.True(t, of("plain-create", 7, 7).Unrepeated, "nothing was sent twice before")
+	require.False(t, of("plain-create", 8, 7).Unrepeated, "the final retry did it")
+}
+
 func TestOperationsThatChangeOneTotalAreAddedUp(t *testing.T) {
 	t.Parallel()
 	x := -2.0

@@ -71,6 +71,8 @@ func Defects() []Defect {
 				{Kind: checker.Duplicate, Needs: []checker.Circumstance{checker.Overlapping}, Fails: []Group{Together, Early}, Passes: []Group{Sequential}},
 				{Kind: checker.Duplicate, Detail: "altered-body-accepted", Needs: []checker.Circumstance{checker.Overlapping, checker.OtherBody}, Fails: []Group{Together}, Passes: []Group{Sequential, Altered}},
 				{Kind: checker.Duplicate, Detail: "altered-body-accepted", Needs: []checker.Circumstance{checker.Overlapping, checker.OtherBody}, Fails: []Group{Together}, Passes: []Group{Sequential, Altered}, Alone: true},
+				{Kind: checker.RefusedThoughDone, Needs: []checker.Circumstance{checker.Overlapping, checker.OtherBody}, Fails: []Group{Together}, Passes: []Group{Sequential, Altered, Plain}},
+				{Kind: checker.PhantomRow, Needs: []checker.Circumstance{checker.Overlapping, checker.OtherBody}, Fails: []Group{Together}, Passes: []Group{Sequential, Altered, Plain}},
 			},
 		},
 		{

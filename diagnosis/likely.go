@@ -63,9 +63,21 @@ func Of(results []checker.Result, causes []checker.Cause) []Diagnosis {
 	decided := shownBy(Decided(results))
 	var list []Diagnosis
 	for _, c := range causes {
-		list = append(list, fitted().diagnose(patternOf(c, decided)))
+		list = append(list, fitted().diagnose(patternOf(c, decided), excluded(results, c)...))
 	}
 	return list
+}
+
+// effectOutside is the defect whose effects come again with repetitions.
+const effectOutside = "effect-outside"
+
+// excluded names the defects that cannot be behind a cause, whatever else its run showed: a repetition takes nothing away from a number, and
+// does nothing to one that was wrong before anything was repeated.
+func excluded(results []checker.Result, c checker.Cause) []string {
+	if slices.ContainsFunc(c.Members, func(p checker.Place) bool { return results[p.Result].Findings[p.Finding].Unrepeated }) {
+		return []string{effectOutside}
+	}
+	return nil
 }
 
 // The constants of the model. They were chosen for the best ranks when one design after the other is left out.
@@ -291,10 +303,25 @@ func logSum(list []float64) float64 {
 // known reports that the first of some ranked guesses is worth saying.
 func known(ranked []Guess) bool { return ranked[0].Defect != "" && ranked[0].Likelihood >= fair }
 
+// without leaves defects out of ranked guesses, and shares their likelihood among the others.
+func without(ranked []Guess, defects []string) []Guess {
+	left := slices.DeleteFunc(slices.Clone(ranked), func(g Guess) bool { return slices.Contains(defects, g.Defect) })
+	sum := 0.0
+	for _, g := range left {
+		sum += g.Likelihood
+	}
+	for i := range left {
+		if sum > 0 {
+			left[i].Likelihood = math.Round(100*left[i].Likelihood/sum) / 100
+		}
+	}
+	return left
+}
+
 // diagnose returns the guesses that are worth reading, and what would tell the first two apart.
-func (m model) diagnose(p Pattern) Diagnosis {
+func (m model) diagnose(p Pattern, excluded ...string) Diagnosis {
 	d := Diagnosis{}
-	ranked := m.rank(p.features())
+	ranked := without(m.rank(p.features()), excluded)
 	if !known(ranked) {
 		return d
 	}

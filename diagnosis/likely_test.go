@@ -126,6 +126,41 @@ func TestWhatOneKindOfScenarioAloneShowsHasItsCause(t *testing.T) {
 	require.Equal(t, "check-then-act", diagnosis.Of(race, checker.Causes(race))[0].Guesses[0].Defect)
 }
 
+// A balance from which updates are lost is wrong after plain creates, too: nothing that comes again with a repetition makes it so.
+func TestANumberThatIsWrongWithoutRepetitionsIsNoEffectOutside(t *testing.T) {
+	t.Parallel()
+	var all []checker.Result
+	for _, name := range []string{"plain-create", "sequential-replay", "burst-same-key", "hang-up", "cut-reset", "double-click", "altered-after", "late-retry", "distinct-twins", "retry-elsewhere"} {
+		all = append(all, result(name, checker.EffectMismatch))
+	}
+	require.Equal(t, "effect-outside", diagnosis.Of(all, checker.Causes(all))[0].Guesses[0].Defect)
+	all[0].Findings[0].Unrepeated = true
+	guesses := diagnosis.Of(all, checker.Causes(all))[0].Guesses
+	require.Equal(t, "read-modify-write", guesses[0].Defect, "%+v", guesses)
+	for _, g := range guesses {
+		require.NotEqual(t, "effect-outside", g.Defect)
+	}
+}
+
+// Of two bodies under one key at the same time, one made the row and the other one the record of the key: nobody looked before acting.
+func TestARefusalOfWhatARaceHasMadeIsARace(t *testing.T) {
+	t.Parallel()
+	race := []checker.Result{
+		result("plain-create"), result("sequential-replay"), result("altered-after"), result("hang-up"), result("key-case"), result("cut-reset"),
+		result("burst-same-key", checker.Duplicate), result("sweep", checker.Duplicate), result("double-click", checker.Duplicate), result("altered-race", checker.RefusedThoughDone),
+	}
+	for _, r := range race {
+		for i := range r.Findings {
+			r.Findings[i].Circumstances = []checker.Circumstance{checker.Overlapping}
+		}
+	}
+	race[len(race)-1].Findings[0].Circumstances = []checker.Circumstance{checker.OtherBody, checker.Overlapping}
+	causes := checker.Causes(race)
+	for i, d := range diagnosis.Of(race, causes) {
+		require.Equal(t, "check-then-act", d.Guesses[0].Defect, "%s: %+v", causes[i].Kind, d)
+	}
+}
+
 func TestAScenarioThatWasNotPlayedTellsTwoCausesApart(t *testing.T) {
 	t.Parallel()
 	refused := []checker.Result{result("plain-create"), result("sequential-replay"), result("burst-same-key"), result("one-of-the-user", checker.FalseConflict)}
