@@ -108,7 +108,7 @@ func checkTotals(e *evaluation, m moment) {
 				Expected: fmt.Sprintf("a change by %s: %s for each row", decimal(t.want), decimal(*fx.Delta)),
 				Observed: fmt.Sprintf("a change by %s, from %s to %s%s", decimal(change), decimal(t.first), decimal(t.last), restedIdle(e.history, fx.Name)),
 
-				Unrepeated: *fx.Delta != 0 && short(change, t.want) || e.wrongWhenPlain(fx),
+				Unrepeated: *fx.Delta != 0 && short(change, t.want) || wrongWhenPlain(e, fx),
 			})
 		}
 	}
@@ -116,7 +116,7 @@ func checkTotals(e *evaluation, m moment) {
 
 // wrongWhenPlain reports that a total was wrong when each intent had been sent once, as plain creates are before their final retry, and that
 // this changed nothing.
-func (e *evaluation) wrongWhenPlain(fx contract.Effect) bool {
+func wrongWhenPlain(e *evaluation, fx contract.Effect) bool {
 	if t1 := e.history.T1; e.history.Run.Scenario != plainCreate || t1 == nil || t1.Error != "" {
 		return false
 	}

@@ -40,7 +40,7 @@ func (b behind) patience() time.Duration {
 // changes while nothing is sent is changed by others as well. What comes behind the answers until own is the target's own work: the snapshot is
 // taken again.
 func watchTotals(ctx context.Context, r *scenarioRun, s history.Snapshot, wait awaiting, own time.Time) history.Snapshot {
-	if !r.counted() || s.Error != "" || wait.stop == nil || r.session.config.Shard.Several() {
+	if !counted(r) || s.Error != "" || wait.stop == nil || r.session.config.Shard.Several() {
 		return s
 	}
 	h, err := r.session.History(r.scenario.Name)
@@ -48,7 +48,7 @@ func watchTotals(ctx context.Context, r *scenarioRun, s history.Snapshot, wait a
 		return s
 	}
 	b := &r.session.behind
-	wrong := r.wrongTotals(h, s)
+	wrong := wrongTotals(r, h, s)
 	b.driven += (s.At - h.Before.At).Duration()
 	if len(wrong) > 0 {
 		b.wrong++
@@ -58,7 +58,7 @@ func watchTotals(ctx context.Context, r *scenarioRun, s history.Snapshot, wait a
 		wrong = slices.DeleteFunc(wrong, func(name string) bool {
 			return slices.ContainsFunc(s.Idle, func(i history.Idle) bool { return i.Effect == name })
 		})
-		seen, late := r.idle(ctx, s, wrong, b.patience(), own)
+		seen, late := idle(ctx, r, s, wrong, b.patience(), own)
 		if !late {
 			s.Idle = append(s.Idle, seen...)
 			b.note(seen, r.scenario.Name)
@@ -72,13 +72,13 @@ func watchTotals(ctx context.Context, r *scenarioRun, s history.Snapshot, wait a
 			own = time.Time{}
 		}
 		s, s.At = next, r.now()
-		wrong = r.wrongTotals(h, s)
+		wrong = wrongTotals(r, h, s)
 	}
 	return s
 }
 
 // wrongTotals names the totals that changed by another number than the rows say, with a snapshot after the final retry.
-func (r *scenarioRun) wrongTotals(h *history.History, s history.Snapshot) []string {
+func wrongTotals(r *scenarioRun, h *history.History, s history.Snapshot) []string {
 	h.Messages, h.T2 = r.rows.messages(), &s
 	return checker.WrongTotals(r.session.System.Terms(), h)
 }
@@ -102,7 +102,7 @@ func (b *behind) note(seen []history.Idle, scenario string) {
 }
 
 // counted reports that an effect is the change of a total.
-func (r *scenarioRun) counted() bool {
+func counted(r *scenarioRun) bool {
 	for _, o := range r.session.System.Operations {
 		if slices.ContainsFunc(o.Effects, func(e contract.Effect) bool { return e.Delta != nil }) {
 			return true
@@ -113,7 +113,7 @@ func (r *scenarioRun) counted() bool {
 
 // idle reads totals while nothing is sent, until one has changed or they have been watched for long enough. It reports that one changed so
 // soon that the target's own work may be late.
-func (r *scenarioRun) idle(ctx context.Context, s history.Snapshot, names []string, patience time.Duration, own time.Time) (seen []history.Idle, late bool) {
+func idle(ctx context.Context, r *scenarioRun, s history.Snapshot, names []string, patience time.Duration, own time.Time) (seen []history.Idle, late bool) {
 	if len(names) == 0 {
 		return nil, false
 	}
