@@ -228,6 +228,9 @@ type tooMuch struct {
 	doubt Doubt // that it is a defect, where the target promises that there is never more; none: it is a mistake in the file
 }
 
+// tooLittle is that an effect of a create is there, and less than the file says: that of another create may not be.
+type tooLittle struct{ error }
+
 // diagnoseEffects says which query of an effect does not give for one create what the file says.
 func (c create) diagnoseEffects(marker string, now *history.Snapshot) error {
 	for _, e := range c.operation.Effects {
@@ -243,14 +246,17 @@ func (c create) diagnoseEffects(marker string, now *history.Snapshot) error {
 		switch {
 		case got < declared && e.Delivery == contract.SentAtMostOnce:
 			continue // it may have been taken away, or is to come
-		case got > declared && slices.Contains(slices.Collect(maps.Values(now.Effects[e.Name])), declared):
-			continue // too many for one create and not for another are no mistake in the file
+		case got > 0 && slices.Contains(slices.Collect(maps.Values(now.Effects[e.Name])), declared):
+			continue // too many or too few for one create and not for another are no mistake in the file
 		}
 		if got != declared {
 			err := fmt.Errorf("operations.%s.effects of %s: the query of %q gives %g for one plain create, and the file says %g",
 				c.operation.Name, c.session.System.Name, e.Name, got, declared)
-			if got > declared {
+			switch {
+			case got > declared:
 				err = tooMuch{err, c.doubtMore(e, got, declared)}
+			case got > 0:
+				err = tooLittle{err}
 			}
 			return runerror.Config(err)
 		}

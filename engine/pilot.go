@@ -119,6 +119,7 @@ const (
 	pilotTries   = 10
 	pilotPause   = 20 * time.Millisecond // after the first; longer after each
 	tooMuchTries = 6                     // where an effect is greater than the file says: twice what it says for each by mistake, or for some by a race
+	littleTries  = 3                     // where it is less, for which each try waits
 
 	throttledPause = time.Second // at least, where the target limits its rate
 )
@@ -126,7 +127,7 @@ const (
 // playPilot plays a file of the pilot until a create of each principal and operation in it
 // is done, and returns what came of those that were. A target that declines one in five,
 // or fails now and then, is not broken, and a file is not wrong of which only some creates do
-// more than it says: up to pilotTries are made, and each is kept on disk.
+// more or less than it says: up to pilotTries are made, and each is kept on disk.
 func playPilot(ctx context.Context, s *Session, f scenarios.File) (*history.History, error) {
 	defer func() { s.again = "" }()
 	for try := 1; ; try++ {
@@ -151,7 +152,9 @@ func playPilot(ctx context.Context, s *Session, f scenarios.File) (*history.Hist
 			s.Doubt = cmp.Or(s.Doubt, much.doubt)
 			return done, nil
 		}
-		if more = more && try < tooMuchTries; try == pilotTries || !more && !slices.ContainsFunc(done.Attempts, func(a history.Attempt) bool { return mayPass(s, a) }) {
+		var little tooLittle
+		less := errors.As(err, &little) && errors.Unwrap(err) == error(little) && try < littleTries
+		if more = more && try < tooMuchTries || less; try == pilotTries || !more && !slices.ContainsFunc(done.Attempts, func(a history.Attempt) bool { return mayPass(s, a) }) {
 			return nil, err
 		}
 		if err := s.dir.KeepTry(f.Scenario.Name, try); err != nil {

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"time"
 
@@ -18,6 +19,7 @@ const (
 // creation is how many rows a create has made that was sent once.
 type creation struct {
 	rows             int              // of the created thing's table
+	different        int              // of them, by what they hold
 	children, others []drafting.Count // of each table that refers to that one, and of each other one that holds the marker
 }
 
@@ -60,7 +62,7 @@ func equals(ctx context.Context, i *inquiry, r *drafting.Repeated) (alike, error
 
 // firstOf is what the first create has made.
 func firstOf(f drafting.File) creation {
-	first := creation{rows: max(len(f.Proof.Several.Rows), 1)}
+	first := creation{rows: max(len(f.Proof.Several.Rows), 1), different: drafting.DifferentRows(f.Proof.Table, f.Proof.Several.Rows)}
 	for _, c := range f.Children {
 		first.children = append(first.children, drafting.Count{Rows: c.Rows})
 	}
@@ -91,7 +93,7 @@ func (a alike) with(ctx context.Context, i *inquiry, markers []string) (all alik
 func creationOf(ctx context.Context, i *inquiry, marker string) (c creation) {
 	landings, _ := i.db.Search(ctx, i.tables, marker)
 	rows := rowsIn(landings, i.file.Proof.Table)
-	c.rows = len(rows)
+	c.rows, c.different = len(rows), drafting.DifferentRows(i.file.Proof.Table, rows)
 	for _, child := range i.file.Children {
 		var one drafting.Count
 		if len(rows) == 1 {
@@ -126,7 +128,7 @@ func (c *creation) raise(now creation) (more bool) {
 	if c.children == nil {
 		c.children, c.others = make([]drafting.Count, len(now.children)), make([]drafting.Count, len(now.others))
 	}
-	more, c.rows = now.rows > c.rows, max(c.rows, now.rows)
+	more, c.rows, c.different = now.rows > c.rows, max(c.rows, now.rows), max(c.different, now.different)
 	for _, of := range [][2][]drafting.Count{{c.children, now.children}, {c.others, now.others}} {
 		for n, count := range of[1] {
 			if old := &of[0][n]; count.Rows > old.Rows {
@@ -189,5 +191,17 @@ func settle(i *inquiry, all alike, quiet bool) {
 	}
 	for n := range i.file.Proof.Others {
 		drafting.SettleOther(&i.file, n, all.other(n), quiet)
+	}
+}
+
+// twins writes down that some of the rows which each create made differ in nothing but their keys and times: the create may be done more than
+// once. What is done behind an answer often is, so that each row is one create then.
+func twins(i *inquiry, r drafting.Repeated, all alike) {
+	rows, different := len(i.file.Proof.Several.Rows), 0
+	for _, c := range all {
+		different = max(different, c.different)
+	}
+	if rows > 1 && all.even() && different > 0 && different < rows && !drafting.SaysSoMany(i.file, rows) {
+		drafting.Twins(&i.file, different, r.First.Status == http.StatusAccepted || i.looked > 1)
 	}
 }

@@ -25,9 +25,12 @@ func apart(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 	}
 	asking.send = driver.InTurn
 	const first, again = 0, 2 // of two intents
-	answers, _ := asking.ask(ctx, "apart", 2, "[{send: {}}, {send: {}}]")
+	answers, markers := asking.ask(ctx, "apart", 2, "[{send: {}}, {send: {}}]")
 	if len(answers) == 4 && answers[first].Done() && answers[again].Done() && answers[first+1].Done() {
 		r.Apart = []drafting.Answer{answers[first], answers[again]}
+		if drafting.SaidInWords(i.file) && i.made(ctx, markers[first]) == 1 {
+			r.ApartRow = i.row
+		}
 	}
 	return asking.err
 }

@@ -36,7 +36,8 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) 
 	if err != nil {
 		return err
 	}
-	var names, drawn, unsureTotals []string
+	var names []string
+	var t told
 	numbered := ""
 	if len(more) > 0 {
 		numbered = numberedBy(ctx, i)
@@ -48,7 +49,7 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) 
 				continue
 			}
 			if b.Total && b.Drawn(one.postings, one.made, f.Proof.Table, numbered) {
-				drawn = append(drawn, b.Name())
+				t.drawn = append(t.drawn, b.Name())
 				continue
 			}
 			b.Counted = countedIn(f, b, one)
@@ -69,7 +70,7 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) 
 		}
 		if one.now.Total {
 			doubtRestless(i, one)
-			unsureTotals = append(unsureTotals, unsure...)
+			t.unsure = append(t.unsure, unsure...)
 			continue
 		}
 		for _, c := range one.now.Of.Columns {
@@ -78,10 +79,12 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) 
 			}
 		}
 		for _, name := range unsure {
+			t.said = append(t.said, name)
 			f.Doubts = append(f.Doubts, fmt.Sprintf("Whether only creates change %s, and each by what it writes down: those that were sent did, and what others do is not known. If it is so, add an effect with its query and a delta.", name))
 		}
 	}
-	doubtTotals(i, tried, unsureTotals, drawn)
+	worths(i, tried, repeated, &t)
+	doubtNumbers(i, tried, t)
 	if len(names) > 0 {
 		fmt.Fprintf(i.Said, "each create changes %s by what it writes down\n", english.List(names, "and"))
 	}
@@ -103,13 +106,13 @@ func tally(ctx context.Context, i *inquiry, accounts []account, amounts []drafti
 		return nil, nil, nil
 	}
 	for _, patience := range []time.Duration{0, forChildren} {
-		if tried, err = posted(ctx, i, accounts, i.file, "[{send: {}}]", patience); err != nil {
+		if tried, err = posted(ctx, i, accounts, i.file, drafting.OwnBody, "[{send: {}}]", patience); err != nil {
 			return nil, nil, err
 		}
 		for _, other := range amounts[:min(len(amounts), mostAmounts)] {
 			with := i.file
 			with.Draft.Body, _ = drafting.Put(with.Draft.Body, other.Pointer, other.Value).(map[string]any)
-			if tried, err = posted(ctx, i, tried, with, "[{send: {}}]", patience); err != nil {
+			if tried, err = posted(ctx, i, tried, with, drafting.OtherAmount, "[{send: {}}]", patience); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -122,7 +125,7 @@ func tally(ctx context.Context, i *inquiry, accounts []account, amounts []drafti
 		}
 		accounts = afresh(ctx, i, accounts)
 		if patience > 0 || slices.EqualFunc(before, accounts, func(a, b account) bool { return a.now.Unchanged(b.now) }) {
-			repeated, err = posted(ctx, i, tried, i.file, "[{send: {}}, {send: {}}]", patience)
+			repeated, err = posted(ctx, i, tried, i.file, drafting.OwnBody, "[{send: {}}, {send: {}}]", patience)
 			break
 		}
 	}
@@ -154,6 +157,8 @@ type account struct {
 	postings []drafting.Posting
 	entries  []drafting.Seen // rows that refer to it
 	made     []drafting.Seen // created rows
+	met      bool            // by a value, and not by a reference
+	another  bool            // a create with the body that runs alter was done
 }
 
 // restless reports that a number changed when nothing was sent, such as one of what is reserved until it is taken.
@@ -224,7 +229,7 @@ func standings(ctx context.Context, i *inquiry, row map[string]string) (all []ac
 			}
 		}
 	}
-	return all
+	return append(all, met(ctx, i, row, all)...)
 }
 
 // same reports that entries refer to the same row in the same way.
@@ -266,7 +271,7 @@ func written(ctx context.Context, i *inquiry, row map[string]string) []source {
 // posted sends a create, and notes what it has changed in each row that it refers to. A create that was not done says nothing, and one that
 // refers to others says nothing of a row that it left as it was. A row that it changed all the same, or that is gone, is left out. What is done
 // behind the answer has some patience.
-func posted(ctx context.Context, i *inquiry, accounts []account, with drafting.File, steps string, patience time.Duration) ([]account, error) {
+func posted(ctx context.Context, i *inquiry, accounts []account, with drafting.File, body drafting.Body, steps string, patience time.Duration) ([]account, error) {
 	if len(accounts) == 0 {
 		return nil, nil
 	}
@@ -282,6 +287,7 @@ func posted(ctx context.Context, i *inquiry, accounts []account, with drafting.F
 	letBe(ctx, patience)
 	var left []account
 	for _, a := range accounts {
+		a.another = a.another || body == drafting.OtherBody
 		entries := entriesFor(a.now.Book, sources)
 		after, known := standing(ctx, i, a.now.Book)
 		if known && a.now.Unchanged(after) { // it may be changed behind the answer
@@ -295,7 +301,7 @@ func posted(ctx context.Context, i *inquiry, accounts []account, with drafting.F
 		if !known || len(entries) == 0 {
 			continue
 		}
-		p := drafting.Posting{Before: a.now, After: after, Entry: drafting.EntryOf(a.now.Entries, entries)}
+		p := drafting.Posting{Before: a.now, After: after, Entry: drafting.EntryOf(a.now.Entries, entries), Body: body, Said: fmt.Sprint(with.Draft.Body), Row: sources[0].rows[0]}
 		a.now, a.postings = after, append(slices.Clone(a.postings), p)
 		a.entries, a.made = append(slices.Clone(a.entries), seen(entries)...), append(slices.Clone(a.made), seen(sources[0].rows)...)
 		left = append(left, a)

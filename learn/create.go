@@ -109,7 +109,7 @@ func (i *inquiry) try(ctx context.Context) (drafting.Answer, string, error) {
 	}
 	i.file.Limit = answer.Limit
 	i.timed = answer.TellsTime(time.Now())
-	return answer, i.look(ctx, drafting.Created{Status: answer.Status, Location: answer.Location, Answer: answer.Body, Text: answer.Text, Dialect: i.file.Dialect, Marker: d.Markers()[i.file.Draft.Name][0]}), nil
+	return answer, i.look(ctx, drafting.Created{Status: answer.Status, Location: answer.Location, Answer: answer.Body, Text: answer.Text, Written: answer.Written, Dialect: i.file.Dialect, Marker: d.Markers()[i.file.Draft.Name][0]}), nil
 }
 
 // oneCreate is the workload of one create with the text of a target file.
@@ -216,11 +216,15 @@ func (i *inquiry) create(ctx context.Context, d driver.Config) (drafting.Answer,
 // answerOf reads an answer; one that is no JSON names nothing.
 func answerOf(a history.Attempt) drafting.Answer {
 	told := drafting.Answer{Status: a.Status, Location: a.Header["Location"], Key: a.Key, Limit: drafting.LimitIn(a.Header, time.Now()), Wait: throttledFor(a)}
-	if a.Content != "" {
+	if told.Written = a.Content; a.Content != "" {
 		decoder := json.NewDecoder(strings.NewReader(a.Content))
 		decoder.UseNumber()
 		if decoder.Decode(&told.Body) != nil || decoder.More() {
 			told.Body, told.Text = nil, a.Content+a.Digest
+		}
+		switch told.Body.(type) {
+		case string, json.Number: // a word, which no pointer leads into
+			told.Body, told.Text = nil, a.Content
 		}
 	}
 	return told

@@ -122,6 +122,7 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		if together(ctx, i, asking, &r) {
 			r.Declined = i.declined
 			i.file.Learn(r)
+			twins(i, r, equal)
 			return asking.err
 		}
 		if i.file.Draft.CanLackKey() {
@@ -143,6 +144,7 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		return err
 	}
 	i.file.Learn(r)
+	twins(i, r, equal)
 	learnLimit(ctx, i, asking)
 	return asking.err
 }

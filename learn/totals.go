@@ -96,7 +96,7 @@ func sumsNow(ctx context.Context, i *inquiry, totals []drafting.Standing) (now [
 // init repeated creates, the ones that change with another one, and stay when nothing is sent.
 func totals(ctx context.Context, i *inquiry, before []sums, row map[string]string, referred []account) (all []account, err error) {
 	moved := slices.DeleteFunc(movedSince(ctx, i, before), func(s drafting.Standing) bool {
-		return slices.ContainsFunc(referred, func(a account) bool { return a.now.Of.FullName() == s.Of.FullName() })
+		return slices.ContainsFunc(referred, func(a account) bool { return a.has(s) })
 	})
 	if len(moved) == 0 {
 		return nil, nil
@@ -164,19 +164,23 @@ func movedByOne(ctx context.Context, i *inquiry, totals []drafting.Standing) ([]
 	return moved, asking.err
 }
 
-// doubtTotals notes what changed with each create and became no effect, and says why.
-func doubtTotals(i *inquiry, tried []account, unsure, drawn []string) {
+// told are numbers of which something is known, so that they are no effects, or have a doubt already.
+type told struct{ unsure, drawn, said []string }
+
+// doubtNumbers notes what changed with each create and became no effect, and says why.
+func doubtNumbers(i *inquiry, tried []account, t told) {
 	for _, a := range tried {
 		for _, number := range drafting.Changing(a.postings) {
 			b := a.now.Book
 			b.Number = number
+			watched := func(o drafting.Book) bool { return b.SameNumber(o) || !b.Total && b.Name() == o.Name() }
 			switch {
-			case !b.Total || a.restless(number) || slices.ContainsFunc(i.file.Proof.Books, b.SameNumber):
-			case slices.Contains(drawn, b.Name()):
+			case a.restless(number) || slices.ContainsFunc(i.file.Proof.Books, watched) || slices.Contains(t.said, b.Name()):
+			case slices.Contains(t.drawn, b.Name()):
 				i.file.Doubt("Whether %s counts what creates make: it rises by one with each, and may be what gives each its number, which one that loses a race has drawn, too. No effect watches it; if no number may be left out, add one with its query and a delta.", b.Name())
-			case slices.Contains(unsure, b.Name()):
+			case slices.Contains(t.unsure, b.Name()):
 				i.file.Doubt("Whether only creates change %s, and each by what it writes down: it changed with each, but it may count what else is answered as well, such as a repetition. No effect watches it; if it is so, add one with its query and a delta.", b.Name())
-			default:
+			case b.Total || !drafting.AtATime(number):
 				i.file.Doubt("Whether each create changes %s once: it changed with each, and not by what was written down in %s. No effect watches it; add one with its query and a delta.", b.Name(), i.file.Proof.Table.FullName())
 			}
 		}
@@ -209,20 +213,32 @@ func changedIn(before []sums, now drafting.Standing, number string) bool {
 	})
 }
 
-// likewise sends creates more where there are totals, to see that each changes them alike: also one with the body that runs alter, which may be
-// in another total.
+// likewise sends creates more where there are totals, or numbers that nothing which was written down explains, to see that each changes them
+// alike: also such with the body that runs alter, which may be in another total.
 func likewise(ctx context.Context, i *inquiry, tried []account, patience time.Duration) (left []account, err error) {
-	if !slices.ContainsFunc(tried, func(a account) bool { return a.now.Total }) {
+	if !slices.ContainsFunc(tried, func(a account) bool { return a.now.Total || len(a.unexplained()) > 0 }) {
 		return tried, nil
 	}
 	left = tried
 	for range moreTotalled {
-		if left, err = posted(ctx, i, left, i.file, "[{send: {}}]", patience); err != nil {
+		if left, err = posted(ctx, i, left, i.file, drafting.OwnBody, "[{send: {}}]", patience); err != nil {
 			return nil, err
 		}
 	}
-	if body, _, ok := drafting.Altered(i.file); ok {
-		left, err = posted(ctx, i, left, withBody(i.file, body), "[{send: {}}]", patience)
+	body, _, ok := drafting.Altered(i.file)
+	for n := 0; ok && n < moreTotalled; n++ {
+		if left, err = posted(ctx, i, left, withBody(i.file, body), drafting.OtherBody, "[{send: {}}]", patience); err != nil {
+			return nil, err
+		}
+	}
+	for _, other := range halfway(i, left) {
+		with := i.file
+		with.Draft.Body, _ = drafting.Put(with.Draft.Body, other.Pointer, other.Value).(map[string]any)
+		for range 2 {
+			if left, err = posted(ctx, i, left, with, drafting.OtherAmount, "[{send: {}}]", patience); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return left, err
 }

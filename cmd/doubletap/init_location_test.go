@@ -17,15 +17,18 @@ func TestInitOfALocationThatNoKeyReadsLike(t *testing.T) {
 	for name, c := range map[string]struct {
 		elsewhere bool // a repetition leads to another thing
 		constant  bool // all lead to one page
+		query     string
 		learns    string
 		lacks     string
 		exit      int
 		findings  string
 	}{
-		"the first one's":  {false, false, "identity: {header: Location", "lead elsewhere", exitPass, ""},
-		"another one's":    {true, false, "Whether a repetition may lead elsewhere", "body: none", exitFinding, "replay-mismatch in 8 of 8 intents"},
-		"that of all":      {false, true, "# - How the answer names the row", "identity: {", exitPass, ""},
-		"all, but another": {true, true, "# - How the answer names the row", "identity: {", exitPass, ""},
+		"the first one's":  {false, false, "", "identity: {header: Location", "lead elsewhere", exitPass, ""},
+		"with a query":     {false, false, "?view=full&from=web", "identity: {header: Location", "lead elsewhere", exitPass, ""},
+		"another, queried": {true, false, "?view=full", "Whether a repetition may lead elsewhere", "body: none", exitFinding, "replay-mismatch in 8 of 8 intents"},
+		"another one's":    {true, false, "", "Whether a repetition may lead elsewhere", "body: none", exitFinding, "replay-mismatch in 8 of 8 intents"},
+		"that of all":      {false, true, "", "# - How the answer names the row", "identity: {", exitPass, ""},
+		"all, but another": {true, true, "", "# - How the answer names the row", "identity: {", exitPass, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -60,7 +63,7 @@ func TestInitOfALocationThatNoKeyReadsLike(t *testing.T) {
 				if c.constant {
 					to = "/claims/thanks"
 				}
-				w.Header().Set("Location", to)
+				w.Header().Set("Location", to+c.query)
 				w.WriteHeader(http.StatusCreated)
 			}))
 			env := map[string]string{"DATABASE_URL": "sqlite://" + path}

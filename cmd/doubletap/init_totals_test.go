@@ -149,8 +149,9 @@ func TestInitOfTotalsToWhichNothingRefers(t *testing.T) {
 			},
 			[]string{
 				"select coalesce(sum(stats.donations), 0) - (select count(*) from donations) from stats\"", "- name: stats-budget # it and donations.amount stay the same together",
-				"Whether each create changes stats.cents once",
-			}, []string{"- name: stats-cents", "revision"}, "stats-donations",
+				"Whether each create changes stats.cents by 2500 (amount 25) or 2600 (amount 26)",
+				"- name: stats-cents # it and rows of donations, of which each has changed it by 2500 (amount 25) or 2600 (amount 26), stay the same together",
+			}, []string{"revision"}, "stats-donations",
 		},
 		"beside what others raise": {
 			charity{

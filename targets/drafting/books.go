@@ -26,6 +26,7 @@ type Book struct {
 	Entries databases.Table // has the rows that say how much
 	By      string          // column that has the Value; empty: they are all meant
 	Amount  string          // column; empty: each row stands for one
+	Each    []Worth         // what each row stands for where no column says it; nil: one does, or it is one
 	Falls   bool            // by as much, or it rises
 	Counted Counting        // which rows say something
 }
@@ -76,6 +77,9 @@ type Entry struct {
 type Posting struct {
 	Before, After Standing
 	Entry
+	Body
+	Said string            // all that its body says
+	Row  map[string]string // the created one
 }
 
 // numeric are the numbers in a row's columns, but for those that are keys.
@@ -240,8 +244,11 @@ func books(f *File) {
 		name, amount := f.Dialect.Name, "count(*)"
 		entries := f.Dialect.TableName(b.Entries)
 		said := "rows of " + b.Entries.FullName()
-		if b.Amount != "" {
+		switch {
+		case b.Amount != "":
 			amount, said = fmt.Sprintf("coalesce(sum(%s.%s), 0)", entries, name(b.Amount)), b.Entries.FullName()+"."+b.Amount
+		case b.Each != nil:
+			amount, said = b.sum(f.Dialect), said+", of which each has changed it by "+b.Worths()+","
 		}
 		sign := "-"
 		if b.Falls {
@@ -283,6 +290,9 @@ func (b Book) exactly(d databases.Dialect, together string) string {
 
 // whole reports that the number, and what is summed up, are whole numbers.
 func (b Book) whole() bool {
+	if slices.ContainsFunc(b.Each, func(w Worth) bool { return w.By != math.Trunc(w.By) }) {
+		return false
+	}
 	return !slices.ContainsFunc(append(slices.Clone(b.Of.Columns), b.Entries.Columns...), func(c databases.Column) bool {
 		return (c.Name == b.Number || c.Name == b.Amount) && !wholeType.MatchString(c.Type)
 	})
@@ -302,7 +312,7 @@ func (b Book) Coarse(d databases.Dialect) bool {
 // Sure reports that only what the rows say changes the number. One that rises by one with each row may count all of them, where only some
 // stand for something. One of what is held for a while falls when a row moves on.
 func (b Book) Sure() bool {
-	counts := b.Amount == "" && !b.Falls && b.Counted.Condition != ""
+	counts := b.Amount == "" && b.Each == nil && !b.Falls && b.Counted.Condition != ""
 	return b.Counted.Told && !counts && !(b.Counted.Moves && passing.MatchString(b.Number))
 }
 

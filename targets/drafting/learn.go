@@ -20,6 +20,7 @@ type Answer struct {
 	Status   int
 	Body     any            // JSON; nil: none
 	Text     string         // a body that is no JSON
+	Written  string         // the body as it is, or as far as it is on record
 	Location string         // its header, where it has one
 	Key      string         // that the request had
 	Limit    Limit          // that its headers tell
@@ -47,10 +48,11 @@ func (a Answer) Failed() bool {
 // Repeated is what the target answered when a create was repeated, and how many rows there were then.
 type Repeated struct {
 	First, Again Answer
-	Later        *Answer  // the same request once more, when what was accepted had been done; nil: not sent
-	Apart        []Answer // to a create and its repetition, with another create between them; nil: not sent
-	Altered      *Answer  // with another body under the same key; nil: not sent
-	Keyless      []Answer // two creates without a key; nil: not sent
+	Later        *Answer           // the same request once more, when what was accepted had been done; nil: not sent
+	Apart        []Answer          // to a create and its repetition, with another create between them; nil: not sent
+	ApartRow     map[string]string // of that create; nil: not known
+	Altered      *Answer           // with another body under the same key; nil: not sent
+	Keyless      []Answer          // two creates without a key; nil: not sent
 	Bursts       []Burst
 	Rows         int                // that the first create and its repetition made
 	Once         string             // another table with its marker, in which the two made no more rows than one does; empty: none
@@ -218,6 +220,9 @@ func sameness(f *File, first Answer, again, apart []Answer, bursts []Burst) stri
 	case f.name(first) != "" && slices.ContainsFunc(again, func(a Answer) bool { return namesNothing(f, a) }):
 		lines = append(lines, "body: identity")
 		f.Doubt("Whether a repetition may be answered without %s of what was created: one was, where the first answer has it. Runs will show it as a broken promise; if it may, say replay: {body: none}.", f.named().Where())
+	case f.Proof != nil && f.Proof.Identity != "" && slices.ContainsFunc(again, func(a Answer) bool { return tellsAnother(f, first, a) }):
+		lines = append(lines, "body: identity")
+		f.Doubt("Whether a repetition may name another: the first answer has the key of the row, and that of the same request again has another at %s, though there is one row. Runs will show it as a broken promise; if it may, leave identity out.", f.named().Where())
 	default:
 		lines = append(lines, "body: none")
 		if f.name(first) == "" {
@@ -234,6 +239,11 @@ func namesNothing(f *File, a Answer) bool {
 	return at.JSON != "" && there && (value == nil || value == "")
 }
 
+// tellsAnother reports that both answers name something, and not the same.
+func tellsAnother(f *File, first, again Answer) bool {
+	return f.name(first) != "" && f.name(again) != "" && f.name(again) != f.name(first)
+}
+
 // says reports that two answers have one body.
 func (a Answer) says(other Answer) bool {
 	return reflect.DeepEqual(a.Body, other.Body) && a.Text == other.Text
@@ -246,7 +256,7 @@ func (f *File) name(a Answer) string {
 	case at.Header != "":
 		return at.In(a.Location)
 	case at.InText():
-		return at.In(a.Text)
+		return at.In(cmp.Or(a.Text, a.Written))
 	}
 	value, there := jsonpointer.Resolve(a.Body, at.JSON)
 	if at.JSON == "" || !there {

@@ -33,7 +33,7 @@ func nameAgain(f *File, r Repeated) {
 	of := r.Rows == 1 || p.Shown != (databases.Shown{}) // of several, the row may be the repetition's
 	other := of && r.Row != nil && p.Identity != "" && f.name(r.First) != p.Shown.Of(r.Row[p.Identity])
 	shared := r.Row != nil && p.Identity != "" && r.Row[p.Identity] == p.Row[p.Identity] // as who has sent both is
-	if other || shared || !sure(f, r) {
+	if other || shared || !sure(f, r) || unsaid(f, r) {
 		p.Named, p.Identity, p.Shown = contract.Identity{}, "", databases.Shown{}
 	}
 	ofPart(f, r)
@@ -52,7 +52,9 @@ func nameAgain(f *File, r Repeated) {
 // leadsTo is where the end of a Location names what was created, by a name that no key of the row reads like: it is another one for each create.
 // Of what was created, that of a repetition has to be the first one's (RFC 9110, section 15.3.2).
 func leadsTo(f *File, r Repeated) contract.Identity {
-	segments := strings.Split(strings.TrimRight(r.First.Location, "/"), "/")
+	path, _, _ := strings.Cut(r.First.Location, "?")
+	path, _, _ = strings.Cut(path, "#")
+	segments := strings.Split(strings.TrimRight(path, "/"), "/")
 	at := contract.Identity{Header: "Location", Pattern: leading(r.First.Location, segments[len(segments)-1])}
 	if at.Pattern == "" || len(r.Apart) != 2 {
 		return contract.Identity{}

@@ -40,6 +40,7 @@ type Created struct {
 	Location string // its header, where it has one
 	Answer   any    // JSON; nil: none
 	Text     string // of an answer that is no JSON
+	Written  string // the answer as it was
 	Dialect  databases.Dialect
 	Landings []databases.Landing // rows with the marker
 	Later    []string            // tables that had it only some time after the answer
@@ -287,6 +288,11 @@ func (c Created) identity(l databases.Landing, d Draft) (named contract.Identity
 			return named, column[0], databases.Shown{}
 		}
 	}
+	for _, column := range keys {
+		if named := inLinks(c.Answer, c.Written, l.Row[column]); named.Declared() && (!c.Accepted() || len(l.Row[column]) >= telling) {
+			return named, column, databases.Shown{}
+		}
+	}
 	return said, saidIn, databases.Shown{}
 }
 
@@ -317,7 +323,7 @@ func (c Created) naming(value, column string) contract.Identity {
 	if pattern := leading(c.Location, value); pattern != "" {
 		return contract.Identity{Header: "Location", Pattern: pattern}
 	}
-	return contract.Identity{}
+	return inWords(c.Text, value)
 }
 
 // showing finds where the answer has the value of a row's key in another spelling.
@@ -332,6 +338,7 @@ func (c Created) showing(value, column string) (contract.Identity, databases.Sho
 	for _, found := range leaf.FindAllStringSubmatch(c.Text, -1) {
 		texts = append(texts, unescaped(strings.TrimSpace(found[2])))
 	}
+	texts = append(texts, wordOf.FindAllString(c.Text, mostWords)...)
 	for _, text := range texts {
 		s, shown := databases.Showing(value, text)
 		if !shown || !s.Possible(c.Dialect) || c.Accepted() && len(value) < telling {
@@ -346,9 +353,15 @@ func (c Created) showing(value, column string) (contract.Identity, databases.Sho
 		if pattern := leading(c.Location, text); pattern != "" {
 			return contract.Identity{Header: "Location", Pattern: pattern}, s
 		}
+		if named := inWords(c.Text, text); named.Declared() {
+			return named, s
+		}
 	}
 	return contract.Identity{}, databases.Shown{}
 }
+
+// mostWords is how many words of an answer are looked at, at most.
+const mostWords = 100
 
 // telling is how long a key is that nothing else in an answer equals by chance.
 const telling = 12

@@ -15,6 +15,7 @@ import (
 type Several struct {
 	Rows     []map[string]string // nil: a create makes one
 	Together bool                // they share what the answer names them by, and no other create's have it
+	Twins    bool                // some differ in nothing but their keys and times
 
 	identity string // of one of them, where they do not
 	shown    databases.Shown
@@ -102,6 +103,10 @@ func doubtSeveral(f *File) {
 	if s.Together {
 		how = fmt.Sprintf("The row query takes those with the same %s for one create", f.Proof.Identity)
 	}
+	if s.Twins {
+		f.Doubts = append([]string{fmt.Sprintf("Whether a create is to make %d rows in %s: each did that was sent once, some of them differ in nothing but their keys and times, and nothing in the request says that there are so many. It may be done twice each time. %s, and the effect %s holds that there are so many: if a create is to make one row, let the query give each row, and leave the effect out.", len(s.Rows), f.Proof.Table.FullName(), how, allRows(f))}, f.Doubts...)
+		return
+	}
 	f.Doubt("Whether a create is to make %d rows in %s: one did. %s, and the effect %s holds that there are so many.", len(s.Rows), f.Proof.Table.FullName(), how, allRows(f))
 }
 
@@ -157,4 +162,66 @@ func Altered(f File) (body map[string]any, pointer string, ok bool) {
 	}
 	body, ok = Put(f.Draft.Body, f.alter.Pointer, f.alter.Value).(map[string]any)
 	return body, f.alter.Pointer, ok
+}
+
+// DifferentRows counts the rows of one create that differ by what they hold, besides their keys and times; 0: they hold nothing else.
+func DifferentRows(t databases.Table, rows []map[string]string) int {
+	different, holds := map[string]bool{}, false
+	for _, row := range rows {
+		var said []string
+		for _, c := range t.Columns {
+			if !slices.Contains(t.Primary, c.Name) && !moment.MatchString(c.Type) && !itsOwn.MatchString(c.Name) {
+				said = append(said, row[c.Name])
+				holds = holds || row[c.Name] != ""
+			}
+		}
+		different[fmt.Sprintf("%q", said)] = true
+	}
+	if !holds {
+		return 0
+	}
+	return len(different)
+}
+
+// SaysSoMany reports that a request says a number: as a value, or by a list of as many.
+func SaysSoMany(f File, n int) bool {
+	number := strconv.Itoa(n)
+	_, query, _ := strings.Cut(f.Draft.Path, "?")
+	said := slices.ContainsFunc(strings.FieldsFunc(query, func(r rune) bool { return r == '&' || r == '=' }), func(part string) bool { return part == number })
+	var look func(value any)
+	look = func(value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			for _, member := range value {
+				look(member)
+			}
+		case []any:
+			said = said || len(value) == n
+			for _, member := range value {
+				look(member)
+			}
+		default:
+			said = said || Same(fmt.Sprint(value), number)
+		}
+	}
+	look(f.Draft.Body)
+	return said
+}
+
+// Twins notes that some of the rows of one create differ in nothing but their keys and times. Behind an answer, only those are what it is to make
+// that differ otherwise.
+func Twins(f *File, different int, behind bool) {
+	s := &f.Proof.Several
+	if !behind {
+		s.Twins = true
+		return
+	}
+	how := "The row query takes each row for one create; if one is to make more, let it give one row for each create"
+	if different > 1 {
+		how = fmt.Sprintf("The file has those that differ, %d", different)
+	}
+	f.Doubts = append([]string{fmt.Sprintf("How many rows a create makes in %s: each that was sent once made %d, behind its answer, of which some differ in nothing but their keys and times, and nothing in the request says that there are so many. %s.", f.Proof.Table.FullName(), len(s.Rows), how)}, f.Doubts...)
+	if s.Rows = s.Rows[:different]; different == 1 {
+		f.Proof.Several = Several{}
+	}
 }

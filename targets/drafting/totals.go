@@ -171,6 +171,9 @@ func (b Book) Drawn(postings []Posting, made []Seen, created databases.Table, nu
 	if b.Amount != "" {
 		return false
 	}
+	if b.Each != nil {
+		made = nil // a number has another one after it
+	}
 	names := append(namedWords(b.Of.Name), namedWords(b.Number)...)
 	if slices.ContainsFunc(append(names, namedWords(b.which())...), numbering.MatchString) {
 		return true

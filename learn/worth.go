@@ -1,0 +1,103 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+)
+
+// lookedUp is how many values of created rows are looked up, at most, to see whether they name a row of another table.
+const lookedUp = 200
+
+// met are the rows that a created row, and the rows that refer to it, name by a value, besides those that they refer to.
+func met(ctx context.Context, i *inquiry, row map[string]string, referred []account) (all []account) {
+	n := 0
+	for _, source := range written(ctx, i, row) {
+		for _, one := range source.rows {
+			for _, b := range drafting.Met(&i.file, i.tables, source.table, one) {
+				known := func(a account) bool { return same(a.now.Book, b) }
+				if n++; n > lookedUp || slices.ContainsFunc(slices.Concat(referred, all), known) {
+					continue
+				}
+				rows, err := i.db.With(ctx, b.Of, b.Key, b.Value)
+				if err != nil || len(rows) != 1 || slices.ContainsFunc(referred, func(a account) bool {
+					return a.now.Of.FullName() == b.Of.FullName() && rows[0][a.now.Key] == a.now.Value
+				}) {
+					continue
+				}
+				if now := drafting.StandingIn(b, rows[0]); len(now.Numbers) > 0 {
+					all = append(all, account{now: now, met: true})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// has reports that a total is the numbers of the row, or of its table where what was created refers to it.
+func (a account) has(s drafting.Standing) bool {
+	if a.now.Of.FullName() != s.Of.FullName() {
+		return false
+	}
+	return !a.met || len(s.Where) == 1 && s.Where[0] == drafting.Cell{Column: a.now.Key, Value: a.now.Value}
+}
+
+// unexplained are the numbers that each create changed, and not by what it has written down.
+func (a account) unexplained() []string {
+	found, _ := drafting.BooksIn(a.postings)
+	return slices.DeleteFunc(drafting.Changing(a.postings), func(number string) bool {
+		return drafting.AtATime(number) || slices.ContainsFunc(found, func(b drafting.Book) bool { return b.Number == number })
+	})
+}
+
+// halfway are other amounts by which it shows whether what is left over from one create counts for the next.
+func halfway(i *inquiry, tried []account) (others []drafting.Other) {
+	for _, a := range tried {
+		for _, number := range a.unexplained() {
+			others = append(others, drafting.Halfway(&i.file, a.postings[0], number)...)
+		}
+	}
+	return others[:min(len(others), mostAmounts)]
+}
+
+// worths finds the numbers that equal creates change by as much, where no column of what they write down says by how much.
+func worths(i *inquiry, tried, repeated []account, t *told) {
+	f := &i.file
+	column, _ := drafting.Kept(*f)
+	_, _, alters := drafting.Altered(*f)
+	for _, one := range tried {
+		if one.now.Entries.FullName() != f.Proof.Table.FullName() {
+			continue
+		}
+		for _, number := range drafting.Changing(one.postings) {
+			b, known := drafting.WorthIn(one.postings, number, column, one.another || !alters)
+			name := b.Name()
+			watched := func(o drafting.Book) bool { return b.SameNumber(o) || !b.Total && name == o.Name() }
+			if !known || one.restless(number) || slices.ContainsFunc(f.Proof.Books, watched) ||
+				slices.Contains(slices.Concat(t.unsure, t.drawn, t.said), name) {
+				continue
+			}
+			b.Counted = countedIn(f, b, one)
+			switch {
+			case b.Total && b.Drawn(one.postings, one.made, f.Proof.Table, ""):
+				t.drawn = append(t.drawn, name)
+			case !drafting.BodySays(one.postings, number) && !repeatedAlike(b, number, column, repeated) || !b.Sure() || b.Coarse(f.Dialect):
+				t.unsure = append(t.unsure, name)
+			default:
+				f.Proof.Books = append(f.Proof.Books, b)
+				fmt.Fprintf(i.Said, "each create changes %s by %s\n", name, b.Worths())
+				f.Doubt("Whether each create changes %s by %s: those that were sent did, and no column of %s says by how much. If it hangs on more than the body, such as a customer's level, or on what is left over from others, leave the effect out.", name, b.Worths(), f.Proof.Table.FullName())
+			}
+		}
+	}
+}
+
+// repeatedAlike reports that a create which was repeated has changed a number as others did.
+func repeatedAlike(b drafting.Book, number, column string, repeated []account) bool {
+	return slices.ContainsFunc(repeated, func(a account) bool {
+		found, known := drafting.WorthIn(a.postings, number, column, true)
+		return known && found.SameNumber(b) && found.Entries.FullName() == b.Entries.FullName()
+	})
+}

@@ -1,0 +1,42 @@
+package drafting
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+)
+
+// linkName matches what members are called that hold an address.
+var linkName = regexp.MustCompile(`(?i)^(href|url|uri|link|self|location)$|_(url|uri|link|href)$|[a-z](Url|Uri|Link|Href)$`)
+
+// inLinks is the pattern by which an answer names a value as the end of an address, such as that of the thing itself among its links. No pointer
+// leads into a text, so the pattern is one for the body as it is written, in which a slash may be escaped.
+func inLinks(answer any, written, value string) (named contract.Identity) {
+	for _, ofItself := range []bool{true, false} {
+		Scalars("", answer, func(pointer string, member any) {
+			text, isText := member.(string)
+			_, name := jsonpointer.Cut(pointer)
+			if named.Declared() || !isText || !linkName.MatchString(name) || strings.Contains(strings.ToLower(pointer), "self") != ofItself {
+				return
+			}
+			path, _, _ := strings.Cut(text, "?")
+			path, _, _ = strings.Cut(path, "#")
+			segments := strings.Split(strings.TrimRight(path, "/"), "/")
+			end := len(segments) - 1
+			if end < 1 || value == "" || segments[end] != value || segments[end-1] == "" || !segmentWord.MatchString(segments[end-1]) {
+				return
+			}
+			of := `([^"\\/?#]+)`
+			if digits.MatchString(value) {
+				of = anyNumber
+			}
+			try := contract.Identity{Pattern: `"` + regexp.QuoteMeta(name) + `"\s*:\s*"(?:[^"]*/)?` + regexp.QuoteMeta(segments[end-1]) + `\\?/` + of + `(?:\\?/)?["?#]`}
+			if try.In(written) == value {
+				named = try
+			}
+		})
+	}
+	return named
+}
