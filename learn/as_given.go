@@ -26,7 +26,7 @@ const (
 // at last all of the body but for one member, with the marker. Where there is nothing left, all is as at first.
 func lastly(i *inquiry, answer drafting.Answer, why string) bool {
 	c := &i.carriers
-	if !c.settled && !aboutTheBody(i, answer) {
+	if !c.settled && !aboutTheBody(i, answer) && !invented(i) {
 		return false
 	}
 	if !c.settled {

@@ -24,10 +24,10 @@ type carriers struct {
 // come before other places of the marker. After a failure only those can help.
 func otherwise(i *inquiry, answer drafting.Answer) string {
 	beginToVary(i)
-	i.naming.taken = answer.Status == http.StatusConflict
+	i.naming.taken = i.naming.taken && invented(i) || answer.Status == http.StatusConflict
 	ways := []func() string{func() string { return narrow(i) }, func() string { return vary(i) }}
 	switch {
-	case len(i.places) > 0 && i.places[0].Name == i.asked || answer.Status == http.StatusConflict ||
+	case len(i.places) > 0 && i.places[0].Name == i.asked || answer.Status == http.StatusConflict || invented(i) ||
 		answer.Status == http.StatusPreconditionFailed && drafting.OnlyCreates(i.file.Draft):
 		slices.Reverse(ways)
 	case !answer.Done() && !answer.Refused():

@@ -51,8 +51,11 @@ func (i *inquiry) prove(ctx context.Context) error {
 			return nil
 		case moved(i, answer), i.otherWay(why), conditioned(i, answer):
 			n = 0
-		case !i.carriers.settled && n < createTries+i.carriers.tried && i.again(ctx, answer, why), lastly(i, answer, why):
+		case !i.carriers.settled && n < createTries+i.carriers.tried && i.again(ctx, answer, why), lastPath(i, answer, why), lastly(i, answer, why):
 		default:
+			if i.naming.taken {
+				drafting.Stepping(&i.file, drafting.OtherPaths(i.file.Draft), http.StatusConflict)
+			}
 			i.unproven(why)
 			return nil
 		}
@@ -61,7 +64,7 @@ func (i *inquiry) prove(ctx context.Context) error {
 
 // again says whether, and with what, a create is sent again that had no effect.
 func (i *inquiry) again(ctx context.Context, answer drafting.Answer, why string) bool {
-	if slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed}, answer.Status) || answer.Status == 0 {
+	if slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed}, answer.Status) && !invented(i) || answer.Status == 0 {
 		return false
 	}
 	if _, lists := i.db.(*listing); lists && i.file.Listing == nil && answer.Status < 300 { // whatever was created is not shown

@@ -31,6 +31,10 @@ func moved(i *inquiry, a drafting.Answer) bool {
 	}
 	i.followed = true
 	i.file.Draft.Path = newPath(i.file.Draft.Path, within)
+	if i.plain != nil {
+		i.plain.Path = newPath(i.plain.Path, within)
+		i.paths = drafting.OtherPaths(*i.plain)
+	}
 	fmt.Fprintf(i.Said, "it leads to %s: trying that path\n", within)
 	return true
 }

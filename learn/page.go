@@ -80,7 +80,7 @@ func (i *inquiry) otherWay(why string) bool {
 	i.ways = i.ways[1:]
 	i.file.Draft, i.file.Differing, i.hidden = way.draft, slices.Clone(way.differing), way.differing
 	i.file.Draft.GuessTexts()
-	i.plain, i.places, i.asked, i.declined, i.carriers, i.naming = nil, nil, "", nil, carriers{}, naming{}
+	i.plain, i.places, i.paths, i.asked, i.declined, i.carriers, i.naming = nil, nil, nil, "", nil, carriers{}, naming{}
 	if why != "" {
 		fmt.Fprintf(i.Said, "%s\ntrying %s\n", why, way.said)
 	}

@@ -78,6 +78,11 @@ func (i *inquiry) repeat(ctx context.Context) error {
 			return err
 		}
 	}
+	if r.Rows == 1 && keyed && r.Natural == nil && drafting.PathVaries(i.file.Draft) {
+		if err := namedByPath(ctx, i, &r); err != nil {
+			return err
+		}
+	}
 	if r.Rows == 1 && !keyed && i.file.NaturalKey(r) == nil {
 		if err := unconstrained(ctx, i, &r); err != nil {
 			return err
@@ -222,6 +227,7 @@ func (i *inquiry) questionerOf(text string) (*questioner, error) {
 // repeated sends a create, sends it again, and with another body under its key. Where not even the first does anything, what the create
 // before has sent may be taken: then something of it is the key, or all members differ that may have to.
 func (i *inquiry) repeated(ctx context.Context, asking *questioner) (drafting.Repeated, error) {
+	var first *unvaried
 	for {
 		r, err := i.repeatedOnce(ctx, asking)
 		if err != nil || r.First.Done() && r.Rows > 0 {
@@ -231,10 +237,14 @@ func (i *inquiry) repeated(ctx context.Context, asking *questioner) (drafting.Re
 			doubtVersion(i, r.First.Status)
 			return r, nil
 		}
+		if first == nil {
+			first = &unvaried{r.First.Status, r.Rows}
+		}
 		with := vary(i)
 		if with == "" {
 			i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("What is promised: a second create, with another marker, was answered %d and made %s in %s.",
-				r.First.Status, english.Plural(r.Rows, "row"), i.file.Proof.Table.FullName()))
+				first.status, english.Plural(first.rows, "row"), i.file.Proof.Table.FullName()))
+			drafting.Stepping(&i.file, drafting.OtherPaths(i.file.Draft), first.status)
 			return r, nil
 		}
 		fmt.Fprintf(i.Said, "a second create was answered %d and made no row; trying with %s\n", r.First.Status, with)
@@ -243,6 +253,9 @@ func (i *inquiry) repeated(ctx context.Context, asking *questioner) (drafting.Re
 		}
 	}
 }
+
+// unvaried is what a create was answered, and has made, in which nothing was varied.
+type unvaried struct{ status, rows int }
 
 // vary lets the next thing differ in each create by which a target may know one that it has seen: what may be the key, and
 // then members of the body. It says which; empty: there is none left.
@@ -253,6 +266,11 @@ func vary(i *inquiry) string {
 		key := i.places[0]
 		i.file.Draft, i.places = i.plain.WithKeyIn(key), i.places[1:]
 		return drafting.Called(key) + " as the key"
+	}
+	if drafting.PutsAt(*i.plain) {
+		if said := elsewhere(i); said != "" {
+			return said
+		}
 	}
 	if said := differ(i); said != "" {
 		return said
@@ -265,6 +283,9 @@ func vary(i *inquiry) string {
 			i.file.Differing = i.file.MayName()
 			said += ", and other values in " + strings.Join(i.file.Differing, ", ")
 		}
+		return said
+	}
+	if said := elsewhere(i); said != "" {
 		return said
 	}
 	if numbers := append(i.plain.Numbers(), drafting.Short(*i.plain)...); i.file.Proof == nil {
@@ -283,7 +304,7 @@ func beginToVary(i *inquiry) {
 		return
 	}
 	plain := i.file.Draft
-	i.plain, i.places = &plain, plain.KeyPlaces()
+	i.plain, i.places, i.paths = &plain, plain.KeyPlaces(), drafting.OtherPaths(plain)
 	i.carriers.first, i.carriers.number = plain.Texts, plain.Number
 	others := plain.OtherPlaces()
 	for _, key := range others {
@@ -556,7 +577,7 @@ func ofItsOwn(ctx context.Context, i *inquiry, r drafting.Repeated, rows int, ma
 	if i.file.Proof.ByReference {
 		return rows > 1
 	}
-	return rows > 0 && len(markers) > 1 && len(r.Natural) > 0 && r.Natural[0] != i.file.Proof.Text && i.made(ctx, markers[1]) > 0
+	return rows > 0 && len(markers) > 1 && len(r.Natural) > 0 && !slices.Contains(slices.Concat(r.Natural, r.With), i.file.Proof.Text) && i.made(ctx, markers[1]) > 0
 }
 
 // adds reports that a repetition of a create changes its row, which is no matter of another body.
@@ -607,13 +628,22 @@ func unconstrained(ctx context.Context, i *inquiry, r *drafting.Repeated) error 
 				if is, err := findPlace(ctx, i, r, i.file.Draft.KeyPlaces()); is || err != nil {
 					return err
 				}
+				if is, err := findPath(ctx, i, r); is || err != nil {
+					if is {
+						return namedByPath(ctx, i, r)
+					}
+					return err
+				}
 			}
 			if r.Taken == nil {
 				r.Taken = &answers[1]
 			}
 		case pointer == "":
 			r.Natural = []string{cmp.Or(i.file.Draft.PageMember(), i.file.Proof.Text)}
-			return nil
+			if !drafting.PathVaries(i.file.Draft) {
+				return nil
+			}
+			return namedByPath(ctx, i, r)
 		default:
 			r.Natural = []string{pointer}
 			i.file.Differing = other.Differing
@@ -634,7 +664,8 @@ type questioner struct {
 	names     func(operation string, a history.Attempt) string // what an answer calls the created thing; nil: nothing is removed
 	throttled *time.Duration                                   // how long the target wanted to be left alone that answered 429
 	send      func(context.Context, driver.Config) ([]history.Attempt, error)
-	err       error // the first one
+	among     string // lines of a scenario that say what its intents have in common; empty: nothing
+	err       error  // the first one
 }
 
 // alters reports that there is another body.
@@ -680,7 +711,7 @@ func (q *questioner) holdsBack(ctx context.Context, answers []drafting.Answer) b
 // askOnce sends one scenario that was made for a question, and returns what the target answered,
 // and the markers that were sent. Nothing is recorded.
 func (q *questioner) askOnce(ctx context.Context, name string, intents int, steps string) ([]drafting.Answer, []string) {
-	s, err := scenarios.Load(name, fmt.Appendf(nil, "name: %s\nsummary: init\nintents: %d\nsteps: %s\nexercised: [acknowledged]\n", name, intents, steps))
+	s, err := scenarios.Load(name, fmt.Appendf(nil, "name: %s\nsummary: init\nintents: %d\n%ssteps: %s\nexercised: [acknowledged]\n", name, intents, q.among, steps))
 	if err != nil {
 		q.err = errors.Join(q.err, err)
 		return nil, nil

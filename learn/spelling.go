@@ -18,7 +18,8 @@ func spelled(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 	for _, other := range drafting.Spellings(i.file, asking.target, *r) {
 		asking.target = other.Target
 		answers, markers := asking.done(ctx, "spelling", "[{send: {}}, {respell: {spelling: natural-key, key: fresh}}]")
-		if len(answers) > 1 && i.made(ctx, markers[0]) == 1 && (drafting.SameThing(&i.file, answers[0], answers[1]) || drafting.SameRefusal(taken, answers[1])) {
+		if len(answers) > 1 && i.made(ctx, markers[0]) == 1 && (drafting.SameThing(&i.file, answers[0], answers[1]) || drafting.SameRefusal(taken, answers[1]) ||
+			drafting.SameAgain(&i.file, *r, answers[0], answers[1])) {
 			r.Ignores = append(slices.Clone(r.Ignores), other.Ignored)
 		}
 	}

@@ -36,7 +36,7 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	}
 	var all []growth
 	for _, t := range i.tables {
-		if drafting.MayBeUnlinked(f, t) && len(all) < countedTables {
+		if (drafting.MayBeUnlinked(f, t) || drafting.OfElements(f, t)) && len(all) < countedTables {
 			all = append(all, growth{table: t})
 		}
 	}
@@ -61,7 +61,7 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	letBe(ctx, forChildren)
 	all = grown(ctx, db, all, func(g *growth, by int) bool {
 		g.rows, g.each = g.rows+by, by/sentOnce
-		return g.each > 0 && by%sentOnce == 0
+		return g.each > 0 && by%sentOnce == 0 && (g.each > 1 || !drafting.OfElements(f, g.table)) // of one element, the row query says all
 	})
 	if all = still(ctx, db, all); len(all) == 0 || !creates(sentThrice, "[{send: {}}, {send: {}}, {send: {}}]") {
 		return asking.err
@@ -72,6 +72,10 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 		return g.again >= g.each
 	})
 	for _, g := range still(ctx, db, all) {
+		if drafting.OfElements(f, g.table) {
+			drafting.Elements(f, g.each)
+			continue
+		}
 		drafting.Unlinked(f, g.table, g.each, g.again)
 	}
 	return asking.err

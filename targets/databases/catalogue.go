@@ -15,6 +15,7 @@ type Table struct {
 	Columns []Column
 	Primary []string    // columns of the primary key
 	Unique  [][]string  // columns of the other unique constraints that hold for every row
+	Partly  []string    // the others, such as (lower(email)) or (team) WHERE (revoked_at IS NULL): as the database writes them
 	Refers  []Reference // foreign keys
 }
 
@@ -27,8 +28,14 @@ type Column struct {
 // Reference is a foreign key of one column.
 type Reference struct {
 	Column string
+	Schema string // of the table, where its name has that in front
 	Table  string // qualified as Table.FullName is
 	Theirs string // column there
+}
+
+// To is the table, of which nothing but the name is known.
+func (r Reference) To() Table {
+	return Table{Schema: r.Schema, Name: strings.TrimPrefix(r.Table, r.Schema+".")}
 }
 
 // FullName is the name by which the table is found.
@@ -69,8 +76,11 @@ func (d *Database) Catalogue(ctx context.Context) ([]Table, error) {
 		query string
 		note  func(fields []string)
 	}{
-		{asked.columns, c.column}, {asked.unique, c.unique}, {asked.references, c.reference},
+		{asked.columns, c.column}, {asked.unique, c.unique}, {asked.partly, c.partly}, {asked.references, c.reference},
 	} {
+		if part.query == "" {
+			continue
+		}
 		if err := d.each(ctx, part.query, part.note); err != nil {
 			return nil, fmt.Errorf("read the catalogue of the database at %s: %s", d.Host, OneLine(err))
 		}
@@ -137,10 +147,21 @@ func (c *catalogue) unique(f []string) {
 	c.index = index
 }
 
+// indexed is the statement that makes an index: its table, and then what is unique.
+var indexed = regexp.MustCompile(`(?is)^create\s+unique\s+index\b.*?\son\s+(?:"(?:[^"]|"")*"|[^\s"(]+)[^(]*(\(.*)$`)
+
+// partly takes schema, table, and the statement that makes an index.
+func (c *catalogue) partly(f []string) {
+	t := c.table(f[0], f[1])
+	if found := indexed.FindStringSubmatch(f[2]); found != nil {
+		t.Partly = append(t.Partly, strings.Join(strings.Fields(found[1]), " "))
+	}
+}
+
 // reference takes schema, table, column, and the schema, table and column that it refers to.
 func (c *catalogue) reference(f []string) {
 	t := c.table(f[0], f[1])
-	t.Refers = append(t.Refers, Reference{Column: f[2], Table: Table{Schema: f[3], Name: f[4]}.FullName(), Theirs: f[5]})
+	t.Refers = append(t.Refers, Reference{Column: f[2], Schema: f[3], Table: Table{Schema: f[3], Name: f[4]}.FullName(), Theirs: f[5]})
 }
 
 // list returns the tables by name, so that a file that is made of them comes out the same each

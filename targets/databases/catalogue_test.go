@@ -117,6 +117,93 @@ func TestTheCatalogueIsWhatWasCreated(t *testing.T) {
 	}
 }
 
+// TestTheCatalogueTellsWhatHoldsForSomeRows holds that indexes that do not hold for every row, or not for columns, are told apart from those that do.
+func TestTheCatalogueTellsWhatHoldsForSomeRows(t *testing.T) {
+	t.Parallel()
+	for dialect, want := range map[databases.Dialect][]string{
+		databases.SQLite:     {"(lower(email))", "(team, email) where revoked is null"},
+		databases.PostgreSQL: {"(lower((email)::text))", "(team, email) WHERE (revoked IS NULL)"},
+	} {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			address := place(t, dialect)
+			db, err := databases.Open(t.Context(), address, databases.ReadWrite)
+			require.NoError(t, err)
+			defer db.Close()
+			for _, statement := range []string{
+				`create table "all invitations" (id integer primary key, team integer, email varchar(80), revoked varchar(80), unique (email, revoked))`,
+				`create unique index a_folded on "all invitations" (lower(email))`,
+				`create unique index "b living" on "all invitations"
+					(team, email) where revoked is null`,
+				`create index c_plain on "all invitations" (team) where revoked is null`,
+			} {
+				_, err := db.Exec(statement)
+				require.NoError(t, err)
+			}
+			tables, err := db.Catalogue(t.Context())
+			require.NoError(t, err)
+			require.Len(t, tables, 1)
+			require.Equal(t, [][]string{{"email", "revoked"}}, tables[0].Unique)
+			require.Equal(t, want, tables[0].Partly)
+		})
+	}
+}
+
+// TestAPartitionIsNoTableOfItsOwn holds that the rows of a table are not found a second time in its partitions.
+func TestAPartitionIsNoTableOfItsOwn(t *testing.T) {
+	t.Parallel()
+	db, err := databases.Open(t.Context(), place(t, databases.PostgreSQL), databases.ReadWrite)
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = db.Exec(`create table entries (id integer, booked date, purpose text, primary key (id, booked, purpose)) partition by range (booked);
+		create table entries_new partition of entries for values from ('2026-07-01') to ('2027-01-01') partition by list (purpose);
+		create table entries_new_rest partition of entries_new default; create table entries_other partition of entries default;
+		create table entries_history (purpose text); insert into entries values (1, '2026-08-01', 'marker7'), (2, '2020-01-01', 'marker7')`)
+	require.NoError(t, err)
+	tables, err := db.Catalogue(t.Context())
+	require.NoError(t, err)
+	var names []string
+	for _, table := range tables {
+		names = append(names, table.FullName())
+	}
+	require.Equal(t, []string{"entries", "entries_history"}, names)
+	require.Equal(t, []string{"id", "booked", "purpose"}, tables[0].Primary)
+	found, unsearched := db.Search(t.Context(), tables, "marker7")
+	require.Len(t, found, 2)
+	require.Empty(t, unsearched)
+}
+
+// TestAReferenceLeadsToATableOfAnyName holds that a dot in the name of a table is no schema.
+func TestAReferenceLeadsToATableOfAnyName(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dialects() {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			db, err := databases.Open(t.Context(), place(t, dialect), databases.ReadWrite)
+			require.NoError(t, err)
+			defer db.Close()
+			statements := []string{
+				"create table " + dialect.Name("shop.orders") + " (id integer primary key)",
+				"create table entries (n integer primary key, order_id integer, foreign key (order_id) references " + dialect.Name("shop.orders") + " (id))",
+			}
+			want := databases.Table{Name: "shop.orders"}
+			if dialect == databases.PostgreSQL {
+				statements = []string{`create schema shop`, `create table shop."new.orders" (id integer primary key)`,
+					`create table entries (n integer primary key, order_id integer references shop."new.orders" (id))`}
+				want = databases.Table{Schema: "shop", Name: "new.orders"}
+			}
+			for _, statement := range statements {
+				_, err := db.Exec(statement)
+				require.NoError(t, err)
+			}
+			tables, err := db.Catalogue(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, "entries", tables[0].FullName())
+			require.Equal(t, want, tables[0].Refers[0].To())
+		})
+	}
+}
+
 func TestATextIsFoundWhereverItStands(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dialects() {

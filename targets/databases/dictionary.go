@@ -4,10 +4,11 @@ package databases
 type dictionary struct {
 	columns    string // schema, table, column, type
 	unique     string // schema, table, index, whether it is the primary key's, column
+	partly     string // schema, table, the statement that makes a unique index that does not hold for every row, or not for columns; empty: it has none
 	references string // schema, table, column, their schema, table and column; keys of one column
 }
 
-// sqliteDictionary asks SQLite. It leaves out partial indexes and those over expressions: they do
+// sqliteDictionary asks SQLite. Partial indexes and those over expressions stand by themselves: they do
 // not keep every second row away.
 func sqliteDictionary() dictionary {
 	const tables = ` from sqlite_master m, `
@@ -20,6 +21,10 @@ func sqliteDictionary() dictionary {
 				and i."unique" = 1 and i.origin <> 'pk' and i.partial = 0
 				and not exists (select 1 from pragma_index_info(i.name) e where e.name is null)
 				order by m.name, i.name, c.seqno)`,
+		partly: `select '', m.name, x.sql` + tables + `pragma_index_list(m.name) i, sqlite_master x` + ours + `
+			and i."unique" = 1 and x.type = 'index' and x.name = i.name and x.sql is not null
+			and (i.partial = 1 or exists (select 1 from pragma_index_info(i.name) e where e.name is null))
+			order by m.name, i.name`,
 		references: `select '', m.name, f."from", '', f."table", coalesce(f."to", (select p.name from pragma_table_info(f."table") p where p.pk = 1), '')` + tables +
 			`pragma_foreign_key_list(m.name) f` + ours + `
 			and not exists (select 1 from pragma_foreign_key_list(m.name) o where o.id = f.id and o.seq > 0)
@@ -28,11 +33,12 @@ func sqliteDictionary() dictionary {
 }
 
 // postgresDictionary asks PostgreSQL's own catalogue, which knows partial indexes and expressions;
-// information_schema does not. Columns that an index only includes are no part of its key.
+// information_schema does not. Columns that an index only includes are no part of its key. A partition is a part of a table that is listed, and no
+// table of its own.
 func postgresDictionary() dictionary {
 	const schema = `case when pg_table_is_visible(t.oid) then '' else s.nspname end`
 	const tables = ` join pg_namespace s on s.oid = t.relnamespace`
-	const ours = ` where t.relkind in ('r', 'p') and s.nspname not like 'pg\_%' and s.nspname <> 'information_schema'`
+	const ours = ` where t.relkind in ('r', 'p') and not t.relispartition and s.nspname not like 'pg\_%' and s.nspname <> 'information_schema'`
 	return dictionary{
 		columns: `select ` + schema + `, t.relname, a.attname, format_type(a.atttypid, a.atttypmod)
 			from pg_class t` + tables + ` join pg_attribute a on a.attrelid = t.oid` + ours + `
@@ -43,6 +49,10 @@ func postgresDictionary() dictionary {
 			join pg_attribute a on a.attrelid = t.oid and a.attnum = k.attnum` + ours + `
 			and i.indisunique and i.indpred is null and i.indexprs is null
 			order by s.nspname, t.relname, i.indexrelid, k.place`,
+		partly: `select ` + schema + `, t.relname, pg_get_indexdef(i.indexrelid)
+			from pg_index i join pg_class t on t.oid = i.indrelid` + tables + ours + `
+			and i.indisunique and (i.indpred is not null or i.indexprs is not null)
+			order by s.nspname, t.relname, i.indexrelid`,
 		references: `select ` + schema + `, t.relname, a.attname,
 			case when pg_table_is_visible(u.oid) then '' else v.nspname end, u.relname, b.attname
 			from pg_constraint f join pg_class t on t.oid = f.conrelid` + tables + `

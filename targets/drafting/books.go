@@ -195,7 +195,7 @@ func Parents(f *File, tables []databases.Table, t databases.Table, row map[strin
 					key = r.Theirs
 				}
 			}
-			refers := slices.Contains(t.Refers, databases.Reference{Column: c.Name, Table: of.FullName(), Theirs: key}) || namesKey(c.Name, of.Name, key)
+			refers := slices.Contains(t.Refers, databases.Reference{Column: c.Name, Schema: of.Schema, Table: of.FullName(), Theirs: key}) || namesKey(c.Name, of.Name, key)
 			if refers && quotable.MatchString(row[c.Name]) {
 				all = append(all, Book{Of: of, Key: key, Value: row[c.Name], Entries: t, By: c.Name})
 			}

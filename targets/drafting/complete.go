@@ -57,6 +57,7 @@ func (f *File) settle() error {
 	}
 	f.differs()
 	f.distinguish()
+	elements(f)
 	if f.alter = f.chooseAlter(); f.alter != nil && f.learnt.replacing != nil {
 		doubtReplacing(f)
 	}
@@ -158,7 +159,7 @@ func (f *File) distinguishColumn(column string) (same []string, differs bool) {
 		case landed:
 			f.Draft.Templates[pointer], differs = referenceTemplate, true
 		case slices.Contains(f.Draft.codes(), pointer):
-			f.Draft.Templates[pointer], differs = differing(value.(string)), true
+			f.Draft.Templates[pointer], differs = differingIn(f.Draft, pointer, value.(string)), true
 		default:
 			same = append(same, pointer)
 		}

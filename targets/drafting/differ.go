@@ -319,7 +319,7 @@ func (f *File) differs() {
 		case measured != "":
 			measure(f, pointer, measured)
 		case isText:
-			f.Draft.Templates[pointer] = differing(text)
+			f.Draft.Templates[pointer] = differingIn(f.Draft, pointer, text)
 		}
 	}
 }
@@ -377,7 +377,7 @@ func (f File) Suspects() []string {
 	}
 	var all []string
 	for pointer := range f.Draft.Templates {
-		if (own[pointer] == "" || slices.Contains(f.Differing, pointer)) && pointer != f.Proof.Text {
+		if (own[pointer] == "" || slices.Contains(f.Differing, pointer)) && pointer != f.Proof.Text && !ofAnother(&f, pointer) {
 			all = append(all, pointer)
 		}
 	}

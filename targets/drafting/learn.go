@@ -502,8 +502,11 @@ func (l learnt) promises(f *File) {
 		if len(l.natural) > 1 {
 			why = "another create with the same values made no second row"
 		}
-		if slices.Equal(l.natural, []string{contract.WholePath}) {
+		switch path := slices.Equal(l.natural, []string{contract.WholePath}); {
+		case path && f.Draft.Changes():
 			why = "a change of one thing, however often it is sent"
+		case path:
+			why = "another create at the same path made no second row"
 		}
 		f.line("  natural_key: %s # %s", literal(l.natural), why)
 		if len(l.ignores) > 0 {
@@ -579,7 +582,7 @@ func Twice(stored, said string) bool {
 // FindByReference lets all bodies of an intent carry one text, where that makes them one and another column says which body it was.
 func FindByReference(f *File, natural []string) {
 	column, _ := Kept(*f)
-	if column != "" && f.Draft.Number == "" && f.Proof.Exact && slices.Equal(natural, []string{f.Proof.Text}) {
+	if column != "" && f.Draft.Number == "" && f.Proof.Exact && slices.Contains(natural, f.Proof.Text) {
 		f.Proof.ByReference = true
 	}
 }
@@ -609,4 +612,12 @@ func SameRefusal(a, b Answer) bool {
 // SameThing reports that two answers are about one thing.
 func SameThing(f *File, a, b Answer) bool {
 	return a.Done() && b.Done() && f.name(a) != "" && f.name(a) == f.name(b)
+}
+
+// SameAgain reports that the second answer is that to a repetition of the first, where nothing in answers names what was created: they have one
+// body, and the status says that it is there. What is only accepted may become a row later, and a row that is found by the natural key is not
+// found by another spelling of it.
+func SameAgain(f *File, r Repeated, a, b Answer) bool {
+	natural := f.NaturalKey(r)
+	return f.name(a) == "" && a.Done() && b.Done() && b.Status == r.Again.Status && b.Status != http.StatusAccepted && a.says(b) && !slices.Contains(natural, f.Proof.Text)
 }

@@ -49,7 +49,7 @@ func (p *Proof) Implied(t databases.Table) []databases.Reference {
 	for _, c := range t.Columns {
 		refers := slices.ContainsFunc(t.Refers, func(r databases.Reference) bool { return r.Column == c.Name })
 		if !refers && slices.Contains(named, squeezed(c.Name)) {
-			all = append(all, databases.Reference{Column: c.Name, Table: p.Table.FullName(), Theirs: own})
+			all = append(all, databases.Reference{Column: c.Name, Schema: p.Table.Schema, Table: p.Table.FullName(), Theirs: own})
 		}
 	}
 	return all

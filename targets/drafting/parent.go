@@ -3,7 +3,6 @@ package drafting
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
@@ -20,11 +19,7 @@ func parent(f *File) (databases.Reference, bool) {
 // childless counts the rows that the answers name and to which nothing refers: a create makes none, which no row query shows, as a marker
 // stands only in what refers to them.
 func childless(f *File, r databases.Reference) {
-	schema, name, qualified := strings.Cut(r.Table, ".")
-	if !qualified {
-		schema, name = "", r.Table
-	}
-	of, own := f.Dialect.TableName(databases.Table{Schema: schema, Name: name}), f.Dialect.TableName(f.Proof.Table)
+	of, own := f.Dialect.TableName(r.To()), f.Dialect.TableName(f.Proof.Table)
 	f.line("      - name: %s # no create makes one", literal(Slug(r.Table+" without "+f.Proof.Table.FullName())))
 	f.line("        query: %s", literal(fmt.Sprintf("select count(*) from %s where not exists (select 1 from %s where %s.%s = %s.%s)",
 		of, own, own, f.Dialect.Name(r.Column), of, f.Dialect.Name(r.Theirs))))

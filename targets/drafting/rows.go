@@ -150,7 +150,7 @@ func (f *File) prevented() string {
 	p := f.Proof
 	said := false // the primary key, by requests: it is no number of the database's own
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
-		said = said || slices.Contains(p.Table.Primary, cmp.Or(marked(f, pointer), p.stored(pointer, value)))
+		said = said || slices.Contains(p.Table.Primary, cmp.Or(marked(f, pointer), p.stored(pointer, value), referred(f, pointer))) || soleKey(p, value)
 	})
 	if said {
 		constraints = append(constraints, "("+strings.Join(p.Table.Primary, ", ")+")")
@@ -158,10 +158,35 @@ func (f *File) prevented() string {
 	for _, unique := range p.Table.Unique {
 		constraints = append(constraints, "("+strings.Join(unique, ", ")+")")
 	}
+	constraints = append(constraints, p.Table.Partly...)
 	if len(constraints) == 0 {
 		return fmt.Sprintf("The database prevents no second row: %s has no unique constraint that holds for every row, but its primary key", p.Table.FullName())
 	}
 	return fmt.Sprintf("The database itself refuses a second row in %s with the same %s", p.Table.FullName(), strings.Join(constraints, " or "))
+}
+
+// reference matches the reference of an intent.
+const reference = "ref[0-9a-z]{8,}"
+
+// soleKey reports that a text of the request has become the primary key, whatever that is called.
+func soleKey(p *Proof, value any) bool {
+	text, isText := value.(string)
+	return isText && len(p.Table.Primary) == 1 && !plainNumber.MatchString(text) && p.Row[p.Table.Primary[0]] == text
+}
+
+// referred is the column to which the one create has brought a text with its reference; empty: none.
+func referred(f *File, pointer string) string {
+	before, behind, refers := strings.Cut(f.Draft.Templates[pointer], referenceTemplate)
+	if !refers {
+		return ""
+	}
+	came := regexp.MustCompile("^" + regexp.QuoteMeta(before) + reference + regexp.QuoteMeta(behind) + "$")
+	for _, c := range f.Proof.Table.Columns {
+		if came.MatchString(f.Proof.Row[c.Name]) {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // bookkeeping matches names of tables that may have rows for requests, or whose rows come and go: those are no effect of a create.

@@ -46,7 +46,11 @@ func (b Beside) unlinked() bool { return b.Column == "" }
 // totalled counts all rows of tables of which no row says of which create it is.
 func totalled(f *File, all []Beside) {
 	for _, o := range all {
-		f.line("      - name: %s # nothing in its rows says of which create they are, so all are counted", literal(Slug(o.Table.FullName())))
+		why := "nothing in its rows says of which create they are, so all are counted"
+		if OfElements(f, o.Table) {
+			why = "a row for each element of the list, of which only one has the marker"
+		}
+		f.line("      - name: %s # %s", literal(Slug(o.Table.FullName())), why)
 		f.line("        query: %s", literal("select count(*) from "+f.Dialect.TableName(o.Table)))
 		f.line("        delta: %d", o.Rows)
 	}
