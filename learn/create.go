@@ -54,7 +54,7 @@ func (i *inquiry) prove(ctx context.Context) error {
 		case !i.carriers.settled && n < createTries+i.carriers.tried && i.again(ctx, answer, why), lastPath(i, answer, why), lastly(i, answer, why):
 		default:
 			if i.naming.taken {
-				drafting.Stepping(&i.file, drafting.OtherPaths(i.file.Draft), http.StatusConflict)
+				drafting.Stepping(&i.file, http.StatusConflict)
 			}
 			i.unproven(why)
 			return nil

@@ -244,7 +244,7 @@ func (i *inquiry) repeated(ctx context.Context, asking *questioner) (drafting.Re
 		if with == "" {
 			i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("What is promised: a second create, with another marker, was answered %d and made %s in %s.",
 				first.status, english.Plural(first.rows, "row"), i.file.Proof.Table.FullName()))
-			drafting.Stepping(&i.file, drafting.OtherPaths(i.file.Draft), first.status)
+			drafting.Stepping(&i.file, first.status)
 			return r, nil
 		}
 		fmt.Fprintf(i.Said, "a second create was answered %d and made no row; trying with %s\n", r.First.Status, with)

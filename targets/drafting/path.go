@@ -27,10 +27,16 @@ var (
 
 // OtherPaths are the drafts whose path names another thing by a segment before the end, such as SN-1 in /devices/SN-1/activation: segments with a
 // digit come first, and then words behind the name of a collection; the likeliest is nearest to the end.
+// What looks drawn is left out, as it may be the key.
 func OtherPaths(d Draft) []Elsewhere {
 	if d.Changes() {
 		return nil
 	}
+	return slices.DeleteFunc(within(d), func(e Elsewhere) bool { return drawn(e.Segment) })
+}
+
+// within are such drafts with all segments that may name a thing.
+func within(d Draft) []Elsewhere {
 	path, _, _ := strings.Cut(d.Path, "?")
 	segments := strings.Split(path, "/")
 	var telling, words []Elsewhere
@@ -94,8 +100,9 @@ func Prepares(d Draft) bool {
 }
 
 // Stepping says how each create gets a thing of its own that a segment of the path names, where that has to be there first.
-func Stepping(f *File, all []Elsewhere, status int) {
-	if len(all) == 0 || len(f.Draft.Prepare) > 0 {
+func Stepping(f *File, status int) {
+	all := within(f.Draft)
+	if len(all) == 0 || f.Draft.Changes() || len(f.Draft.Prepare) > 0 {
 		return
 	}
 	segment := all[0].Segment
