@@ -94,14 +94,15 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	}
 	switch {
 	case !keyed:
-		drafting.FindByReference(&i.file, i.file.NaturalKey(r))
+		natural := i.file.NaturalKey(r)
+		if natural != nil {
+			tryWords(ctx, i)
+		}
+		drafting.FindByReference(&i.file, natural)
 	case r.Rows == 1 && drafting.Single(i.file):
 		if err := underAnotherKey(ctx, i, &r); err != nil {
 			return err
 		}
-	}
-	if !keyed && len(r.Natural) > 0 {
-		tryWords(ctx, i)
 	}
 	if err := fit(ctx, i, &r); err != nil {
 		return err
