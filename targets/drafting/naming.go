@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -32,7 +33,7 @@ func nameAgain(f *File, r Repeated) {
 	p := f.Proof
 	of := r.Rows == 1 || p.Shown != (databases.Shown{}) // of several, the row may be the repetition's
 	other := of && r.Row != nil && p.Identity != "" && f.name(r.First) != p.Shown.Of(r.Row[p.Identity])
-	shared := r.Row != nil && p.Identity != "" && r.Row[p.Identity] == p.Row[p.Identity] // as who has sent both is
+	shared := r.Row != nil && p.Identity != "" && r.Row[p.Identity] == p.Row[p.Identity] && !slices.Contains(p.Table.Primary, p.Identity) // as who has sent both is
 	if other || shared || !sure(f, r) || unsaid(f, r) {
 		p.Named, p.Identity, p.Shown = contract.Identity{}, "", databases.Shown{}
 	}
