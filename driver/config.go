@@ -49,6 +49,7 @@ func (c *Config) normal(i scenarios.PlannedIntent) time.Duration { return c.Norm
 type Hooks struct {
 	Done      func()                                           // an intent or its probe is over; never called twice at once
 	Identity  func(operation string, a history.Attempt) string // of the row that an answer names; empty: none. It is no secret.
+	LoggedIn  func(given map[string]map[string]string)         // what a login gave each principal, by name
 	Throttled func(history.Attempt) bool                       // the target rejected the request because of its rate limit
 	// Unauthenticated tells that the target rejected the request because it does not know its sender.
 	Unauthenticated func(history.Attempt) bool

@@ -2,8 +2,10 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
 )
@@ -20,6 +22,23 @@ func (p *prober) noteUnauthenticated(q probe, last history.Attempt) bool {
 	defer p.mu.Unlock()
 	p.unauthenticated = append(p.unauthenticated, q)
 	return true
+}
+
+// How a rate limit of logins is met: how often a login is sent that it turns away, and how long at most before the next time.
+const (
+	loginTries    = 3
+	loginWaitMost = 10 * time.Second
+)
+
+// logInAs logs one principal in. A login that is turned away for a rate limit is sent again when its answer lets it.
+func (s *stepRunner) logInAs(ctx context.Context, principal string) (map[string]string, error) {
+	for n := 1; ; n++ {
+		extracted, err := s.run(ctx, s.requests.loginRun(principal))
+		var throttled stepThrottled
+		if n == loginTries || !errors.As(err, &throttled) || !sleep(ctx, min(throttled.wait, loginWaitMost)) {
+			return extracted, err
+		}
+	}
 }
 
 // logInAgain logs the principals in anew and renders all requests with what that gave. It

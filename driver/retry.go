@@ -29,6 +29,25 @@ func asksForRetry(on []scenarios.RetryOn, a history.Attempt) bool {
 	return slices.Contains(on, scenarios.RetryOn(strconv.Itoa(a.Status)))
 }
 
+// untilLet is how long an answer to one request too many says that there will be more, by Retry-After or by when the limit begins anew; a
+// second where it does not say.
+func untilLet(header map[string]string, now time.Time) time.Duration {
+	for _, name := range []string{"Retry-After", "Ratelimit-Reset", "X-Ratelimit-Reset", "X-Rate-Limit-Reset"} {
+		if when, err := http.ParseTime(header[name]); err == nil {
+			return max(time.Second, when.Sub(now))
+		}
+		seconds, err := strconv.ParseInt(header[name], 10, 32)
+		switch {
+		case err != nil:
+		case seconds > now.Unix()/2: // a time
+			return max(time.Second, time.Duration(seconds-now.Unix())*time.Second)
+		case seconds > 0:
+			return time.Duration(seconds) * time.Second
+		}
+	}
+	return time.Second
+}
+
 // RetryAfter returns the pause that an answer asks for (RFC 9110, section 10.2.3), in
 // seconds or as a date, at most longestRetryAfter; zero where it asks for none or in words
 // that are neither.

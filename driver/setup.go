@@ -41,13 +41,16 @@ func (s *stepRunner) logIn(ctx context.Context) error {
 	}
 	logins := map[string]map[string]string{}
 	for _, name := range s.requests.loggedIn() {
-		extracted, err := s.run(ctx, s.requests.loginRun(name))
+		extracted, err := s.logInAs(ctx, name)
 		if err != nil {
 			return err
 		}
 		logins[name] = extracted
 	}
 	s.requests.setLogins(logins)
+	if loggedIn := s.requests.config.Hooks.LoggedIn; loggedIn != nil {
+		loggedIn(logins)
+	}
 	return nil
 }
 

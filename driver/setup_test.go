@@ -202,3 +202,46 @@ func TestARefusalAtTheDoorHoldsEverybodyBack(t *testing.T) {
 	require.Len(t, h.Attempts, 2)
 	require.GreaterOrEqual(t, (h.Attempts[1].Start - h.Attempts[0].End).Duration(), 990*time.Millisecond)
 }
+
+// TestALoginIsSentAgainWhenItsLimitLetsIt holds that a login which is turned away for a rate limit is sent when its answer lets it, so
+// often and no more.
+func TestALoginIsSentAgainWhenItsLimitLetsIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		turned int64 // away, before one is let through
+		header string
+		logins int64
+		fails  string
+	}{
+		"in so many seconds":           {1, "Retry-After", 2, ""},
+		"when the limit begins anew":   {2, "RateLimit-Reset", 3, ""},
+		"it does not say when":         {1, "X-Other", 2, ""},
+		"it lets none through, at all": {100, "Retry-After", 3, "login[0] (POST /login) as alice was answered 429"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int64
+			r := stepped(t, twins(2, send()), giving(&ledger{}))
+			r.Target.BaseURL = "http://" + serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("X-Given", "token")
+				if asked.Add(1) <= c.turned {
+					w.Header().Set(c.header, "1")
+					w.WriteHeader(http.StatusTooManyRequests)
+				}
+			})
+			r.Operations[0].Prepare, r.Operations[0].Key.Issued = nil, nil
+			var given map[string]map[string]string
+			r.Hooks.LoggedIn = func(logins map[string]map[string]string) { given = logins }
+			err := r.SetUp(t.Context())
+			require.Equal(t, c.logins, asked.Load())
+			if c.fails != "" {
+				require.ErrorIs(t, err, driver.ErrStep)
+				require.ErrorContains(t, err, c.fails)
+				require.Nil(t, given)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, map[string]map[string]string{"alice": {"Token": "token"}}, given)
+		})
+	}
+}

@@ -103,11 +103,23 @@ func (s *stepRunner) send(ctx context.Context, r *stepRun, step targets.Step, ex
 		err = fmt.Errorf("%w: %s", ErrStep, fact.Error)
 	}
 	_ = s.record.Step(fact) // a failed write is noticed when all steps are through
-	if late {
+	switch {
+	case late:
 		return stepHung{err}
+	case err != nil && fact.Status == http.StatusTooManyRequests:
+		return stepThrottled{err, untilLet(x.record.Header, time.Now())}
 	}
 	return err
 }
+
+// stepThrottled is the error of a step that a rate limit turned away, and how long it wants to be left alone.
+type stepThrottled struct {
+	error
+	wait time.Duration
+}
+
+// Unwrap is what the error says.
+func (e stepThrottled) Unwrap() error { return e.error }
 
 // stepHung is the error of a step that was not answered in time.
 type stepHung struct{ error }

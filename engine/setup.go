@@ -11,8 +11,8 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 )
 
-// loginLasts is for how long a login is used before a scenario logs in again: less than tokens usually live.
-const loginLasts = 4 * time.Minute
+// LoginLasts is for how long a login is used before a scenario logs in again: less than tokens usually live.
+const LoginLasts = 4 * time.Minute
 
 // login is what the target's login gave, by principal, and when.
 type login struct {
@@ -22,7 +22,7 @@ type login struct {
 
 // lasting is what a login gave that is still used; nil: there is none.
 func (l login) lasting() map[string]map[string]string {
-	if time.Since(l.at) >= loginLasts {
+	if time.Since(l.at) >= LoginLasts {
 		return nil
 	}
 	return l.given

@@ -103,7 +103,7 @@ func (i *inquiry) try(ctx context.Context) (drafting.Answer, string, error) {
 	if err != nil {
 		return drafting.Answer{}, "", err
 	}
-	answer, why, err := i.create(ctx, d)
+	answer, why, err := i.create(ctx, &d)
 	if err != nil || why != "" {
 		if answer.Refused() {
 			i.declined = append(i.declined, answer)
@@ -185,10 +185,10 @@ func (i *inquiry) missing() []string {
 }
 
 // create sends the one create, and says so first. Where nothing was created there is a reason.
-func (i *inquiry) create(ctx context.Context, d driver.Config) (drafting.Answer, string, error) {
+func (i *inquiry) create(ctx context.Context, d *driver.Config) (drafting.Answer, string, error) {
 	f := i.file.Draft
 	fmt.Fprintf(i.Said, "sending one create%s: %s %s%s with a marker in %s\n", afterSteps(f), f.Method, d.Target.BaseURL, f.Path, strings.Join(f.Carriers(), ", "))
-	sent, err := driver.Directly(ctx, d)
+	sent, err := i.login.send(ctx, d, driver.Directly)
 	var answer history.Attempt
 	if len(sent) > 0 {
 		answer = sent[0]

@@ -62,23 +62,29 @@ type inquiry struct {
 	db     holdings // nil: none were given
 	tables []databases.Table
 
-	ways      []asVisitor          // to send a form, that were not tried
-	hidden    []string             // members that the page of the form gives anew
-	plain     *drafting.Draft      // as its source has it; nil: nothing was varied
-	places    []targets.Key        // of it, that may hold the key and were not tried as such
-	rest      []placeTry           // what is tried when neither these nor members of the body are what has to differ
-	paths     []drafting.Elsewhere // to which no create was sent
-	asked     string               // header that a refusal names, which is tried as the key; empty: none did
-	carriers  carriers
-	versions  versions
-	naming    naming
-	followed  bool              // an answer has led to another path
-	declined  []drafting.Answer // to creates before the one that was done
-	looked    int               // how often was looked for what that one has left
-	waited    time.Duration     // until that was where it stays
-	timed     bool              // the answer to that one may hold the time at which it was given
+	ways     []asVisitor          // to send a form, that were not tried
+	hidden   []string             // members that the page of the form gives anew
+	plain    *drafting.Draft      // as its source has it; nil: nothing was varied
+	places   []targets.Key        // of it, that may hold the key and were not tried as such
+	rest     []placeTry           // what is tried when neither these nor members of the body are what has to differ
+	paths    []drafting.Elsewhere // to which no create was sent
+	asked    string               // header that a refusal names, which is tried as the key; empty: none did
+	carriers carriers
+	versions versions
+	naming   naming
+	followed bool              // an answer has led to another path
+	looked   int               // how often was looked for what the create has left that was done
+	waited   time.Duration     // until that was where it stays
+	timed    bool              // the answer to that one may hold the time at which it was given
+	row      map[string]string // the last one that was found in the created thing's table; nil: none was
+	dealings
+}
+
+// dealings are what requests have left that holds for later ones.
+type dealings struct {
+	declined  []drafting.Answer // answers to creates before the one that was done
 	throttled time.Duration     // how long a target wanted to be left alone that answered 429; 0: none did
-	row       map[string]string // the last one that was found in the created thing's table; nil: none was
+	login     login
 }
 
 // TargetFile learns a target file. Its text is known to be one that loads, but for rows that are left to be filled in. The error is

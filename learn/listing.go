@@ -103,6 +103,7 @@ func (l *listing) signIn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	l.i.login.lend(&config)
 	sender := driver.New(config)
 	if _, err := sender.SetUp(ctx); err != nil {
 		return err

@@ -222,7 +222,7 @@ func (i *inquiry) questionerOf(text string) (*questioner, error) {
 		}
 		return i.secret(name)
 	})
-	return &questioner{target: target, operation: i.file.Draft.Name, success: i.file.Success, declined: &i.declined, throttled: &i.throttled, send: driver.Directly}, err
+	return &questioner{target: target, operation: i.file.Draft.Name, success: i.file.Success, declined: &i.declined, throttled: &i.throttled, login: &i.login, send: driver.Directly}, err
 }
 
 // repeated sends a create, sends it again, and with another body under its key. Where not even the first does anything, what the create
@@ -664,7 +664,8 @@ type questioner struct {
 	declined  *[]drafting.Answer                               // to creates where others like them were done
 	names     func(operation string, a history.Attempt) string // what an answer calls the created thing; nil: nothing is removed
 	throttled *time.Duration                                   // how long the target wanted to be left alone that answered 429
-	send      func(context.Context, driver.Config) ([]history.Attempt, error)
+	login     *login
+	send      sending
 	among     string // lines of a scenario that say what its intents have in common; empty: nothing
 	err       error  // the first one
 }
@@ -726,7 +727,7 @@ func (q *questioner) askOnce(ctx context.Context, name string, intents int, step
 		Record: history.NewWriter(io.Discard),
 	}
 	d.Principals, d.Hooks.Identity = principals(q.target), q.names
-	sent, err := q.send(ctx, d)
+	sent, err := q.login.send(ctx, &d, q.send)
 	q.err = errors.Join(q.err, err)
 	answers := make([]drafting.Answer, 0, len(sent))
 	for _, a := range sent {
