@@ -124,13 +124,22 @@ func (i *inquiry) repeat(ctx context.Context) error {
 			return err
 		}
 	}
-	if keyed {
+	race := !keyed && r.Rows == 1 && r.Again.Refused() && i.file.NaturalKey(r) != nil
+	if race {
+		fmt.Fprintln(i.Said, "sending eight creates of one thing at once, three times, to learn how those are refused that lose the race")
+		if asking, err = i.questioner(); err != nil {
+			return err
+		}
+	}
+	if keyed || race {
 		if together(ctx, i, asking, &r) {
 			r.Declined = i.declined
 			i.file.Learn(r)
 			twins(i, r, equal)
 			return asking.err
 		}
+	}
+	if keyed {
 		if i.file.Draft.CanLackKey() {
 			r.Keyless, _ = asking.ask(ctx, "keyless", 2, "[{send: {key: none}}]")
 		}

@@ -3,6 +3,7 @@ package drafting
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/big"
 	"net/http"
 	"reflect"
@@ -166,7 +167,9 @@ func (f *File) repetition(l *learnt, r Repeated) {
 	}
 	switch {
 	case again[0].Refused():
-		l.existing = signature(again[0])
+		if l.existing = signature(again[0]); !f.Draft.Keyed() {
+			l.existing = lost(l.existing, l.declined, r.Bursts)
+		}
 	case !again[0].Done():
 		f.Doubt("What a repetition is answered: it was %d.", again[0].Status)
 	default:
@@ -178,6 +181,22 @@ func (f *File) repetition(l *learnt, r Repeated) {
 		}
 		l.replay = sameness(f, r.First, again, r.Apart, r.Bursts)
 	}
+}
+
+// lost is how a create is refused that is there already, also while another one makes it: those that lost a race may be refused with a code
+// of their own. Only what all such refusals with one status have in common tells then.
+func lost(existing, declined contract.Signature, bursts []Burst) contract.Signature {
+	for _, b := range bursts {
+		for _, a := range b.Copies {
+			other := signature(a)
+			if !a.Refused() || !b.After.Refused() || !slices.Equal(other.Statuses, existing.Statuses) || same(other, declined) {
+				continue
+			}
+			existing.Where = maps.Clone(existing.Where)
+			maps.DeleteFunc(existing.Where, func(at string, value any) bool { return other.Where[at] != value })
+		}
+	}
+	return existing
 }
 
 // sameness says in what the answers to repetitions are the first one's, also when something else was created between them, and those to
