@@ -27,7 +27,7 @@ func (d Draft) document(pointer string) bool {
 
 // errs reports that an answer says that nothing was done, whatever its status: it lists errors as those of GraphQL do, or is denied.
 func (a Answer) errs() bool {
-	if a.Denied != nil {
+	if a.Denied != nil || a.Shown {
 		return true
 	}
 	answer, _ := a.Body.(map[string]any)

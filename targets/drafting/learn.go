@@ -27,6 +27,7 @@ type Answer struct {
 	Limit    Limit          // that its headers tell
 	Wait     time.Duration  // that it asks for before the next request, with 429; 0: it has another meaning
 	Denied   map[string]any // the member by which it says that it is not done, though its status says so; nil: it does not
+	Shown    bool           // it is the page with the form again, which others lead away from
 	DeniedAt string         // JSON pointer to that member, where it is one that answers lack which are done
 }
 
@@ -167,6 +168,9 @@ func (f *File) repetition(l *learnt, r Repeated) {
 	}
 	switch {
 	case again[0].Refused():
+		if again[0].Shown {
+			f.Doubt("What a page answered %d means: it is the form again, because the value is taken. If other mistakes are answered with it, too, it says no more than that nothing was done.", again[0].Status)
+		}
 		if l.existing = signature(again[0]); !f.Draft.Keyed() {
 			l.existing = lost(l.existing, l.declined, r.Bursts)
 		}

@@ -3,7 +3,10 @@ package drafting
 import (
 	"encoding/json"
 	"fmt"
+	"html"
 	"maps"
+	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,7 +21,28 @@ type Success struct {
 	At     string   // JSON pointer
 	Value  any      // a truth value, a whole number or a text; nil: it is not there, or null
 	Beside []string // what an answer has that lacks such a member, one of which is not there where the request failed
+	Field  string   // of a form that leads elsewhere when it was taken: a page that has it is the form again; empty: it is no such form
 }
+
+// InForm is how a form that was answered by a redirect is known to be shown again, because of a mistake in it: by the field that has the
+// marker.
+func InForm(d Draft, p Proof, c Created) Success {
+	s := SuccessIn(c.Answer)
+	if d.Form && c.Redirects() {
+		s.Field = p.Text[strings.LastIndex(p.Text, "/")+1:]
+	}
+	return s
+}
+
+// shows reports that a page is the form again.
+func (s Success) shows(a Answer) bool {
+	return s.Field != "" && a.Status == http.StatusOK && slices.ContainsFunc(control.FindAllStringSubmatch(a.Text, -1), func(found []string) bool {
+		return html.UnescapeString(found[1]+found[2]) == s.Field
+	})
+}
+
+// control matches a field of a form, with its name.
+var control = regexp.MustCompile(`(?is)<(?:input|textarea|select)\s[^>]*?\bname\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 
 // SuccessIn finds the member by which an answer to a create that was done says so.
 func SuccessIn(answer any) Success {
@@ -76,6 +100,9 @@ func successOf(object map[string]any) Success {
 
 // Read marks an answer that says otherwise though its status does not.
 func (s Success) Read(a Answer) Answer {
+	if a.Shown = s.shows(a); a.Shown {
+		return a
+	}
 	if s.At != "" && s.Value == nil {
 		return s.readFailure(a)
 	}
