@@ -91,7 +91,7 @@ func (a alike) with(ctx context.Context, i *inquiry, markers []string) (all alik
 
 // creationOf counts what there is of one create now.
 func creationOf(ctx context.Context, i *inquiry, marker string) (c creation) {
-	landings, _ := i.db.Search(ctx, i.tables, marker)
+	landings := search(ctx, i, marker)
 	rows := rowsIn(landings, i.file.Proof.Table)
 	c.rows, c.different = len(rows), drafting.DifferentRows(i.file.Proof.Table, rows)
 	for _, child := range i.file.Children {

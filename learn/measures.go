@@ -96,7 +96,7 @@ func madeWith(ctx context.Context, i *inquiry, body map[string]any) (made creati
 	if len(answers) != 1 || !answers[0].Done() || i.made(ctx, markers[0]) == 0 {
 		return creation{}, false
 	}
-	landings, _ := i.db.Search(ctx, i.tables, markers[0])
+	landings := search(ctx, i, markers[0])
 	made.rows = len(rowsIn(landings, i.file.Proof.Table))
 	for _, c := range i.file.Children {
 		n, err := i.db.Referring(ctx, c.Table, c.By, i.row[c.By.Theirs])

@@ -37,6 +37,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if err := endOfPath(ctx, i); err != nil {
 		return err
 	}
+	if err := shared(ctx, i); err != nil {
+		return err
+	}
 	before := summed(ctx, i)
 	keyed := i.file.Draft.Keyed()
 	if keyed {
@@ -436,7 +439,7 @@ func (i *inquiry) made(ctx context.Context, marker string) int {
 
 // rowsOf counts the rows of the created thing's table that hold a marker now.
 func rowsOf(ctx context.Context, i *inquiry, marker string) int {
-	landings, _ := i.db.Search(ctx, i.tables, marker)
+	landings := search(ctx, i, marker)
 	rows := rowsIn(landings, i.file.Proof.Table)
 	for _, row := range rows {
 		i.row = row
@@ -464,7 +467,7 @@ func rowsIn(landings []databases.Landing, table databases.Table) []map[string]st
 
 // once is another table in which a create and its repetition have made as many rows as a create does; empty: there is none.
 func once(ctx context.Context, i *inquiry, marker string) string {
-	landings, _ := i.db.Search(ctx, i.tables, marker)
+	landings := search(ctx, i, marker)
 	for _, o := range i.file.Proof.Others {
 		if len(rowsIn(landings, o.Table)) == o.Rows {
 			return o.Table.FullName()
@@ -607,7 +610,7 @@ func holds(ctx context.Context, i *inquiry, marker string, rule func(stored, sai
 	if column == "" {
 		return false
 	}
-	landings, _ := i.db.Search(ctx, i.tables, marker)
+	landings := search(ctx, i, marker)
 	return slices.ContainsFunc(landings, func(l databases.Landing) bool {
 		return l.Table.FullName() == i.file.Proof.Table.FullName() && rule(l.Row[column], value)
 	})

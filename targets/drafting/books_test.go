@@ -97,7 +97,7 @@ func TestWhatIsWrittenOfNumbersThatCreatesHaveInCommon(t *testing.T) {
 			t.Parallel()
 			f := drafting.File{Target: "shop", Source: "a test", BaseURL: "http://localhost/", Dialect: c.dialect, Database: true,
 				Draft: drafting.Draft{Name: "create", Method: "POST", Path: "/t", Body: map[string]any{"note": "sample"}, Texts: []string{"/note"}},
-				Proof: &drafting.Proof{Table: databases.Table{Name: "moves"}, Text: "/note", Column: "note", Exact: true,
+				Proof: &drafting.Proof{Table: databases.Table{Name: "moves"}, Text: "/note", Where: drafting.Where{Column: "note", Exact: true},
 					Books: []drafting.Book{of("warehouse-north-shelf-1", c.kind), of("warehouse-north-shelf-2", c.kind)}}}
 			text, err := f.Text()
 			require.NoError(t, err)

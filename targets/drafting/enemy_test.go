@@ -41,7 +41,7 @@ func written(text string, dialect databases.Dialect) drafting.File {
 		Target: drafting.Slug(text), Source: text, BaseURL: "http://127.0.0.1:8080/" + text, Database: true, Dialect: dialect, Doubts: []string{text},
 		KeySeen: text, KeysTried: []string{text}, Differing: []string{text},
 		Proof: &drafting.Proof{
-			Table: table, Column: text, Text: "/" + text, Identity: text, Row: map[string]string{text: text},
+			Table: table, Where: drafting.Where{Column: text}, Text: "/" + text, Identity: text, Row: map[string]string{text: text},
 			Several: drafting.Several{Rows: []map[string]string{{text: text}, {text: "other"}}},
 			Others:  []drafting.Beside{{Table: databases.Table{Name: "other" + text}, Column: text, Rows: 1}},
 		},

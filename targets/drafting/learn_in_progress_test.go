@@ -14,7 +14,7 @@ func TestALeaseIsNamedWhereRunsKillTheService(t *testing.T) {
 	t.Parallel()
 	for started, start := range map[bool]*Start{true: {Command: []string{"node"}}, false: nil} {
 		f := File{
-			Dialect: databases.SQLite, Start: start, Proof: &Proof{Text: "/note", Column: "note", Exact: true, Table: databases.Table{Name: "orders"}},
+			Dialect: databases.SQLite, Start: start, Proof: &Proof{Text: "/note", Where: Where{Column: "note", Exact: true}, Table: databases.Table{Name: "orders"}},
 			Draft: Draft{Name: "create", Method: "POST", Path: "/t", Body: map[string]any{"note": "x"}, Texts: []string{"/note"}, Key: InHeader("Idempotency-Key")},
 		}
 		done, busy := Answer{Status: 201}, Answer{Status: 409, Body: map[string]any{"code": "IN_PROGRESS"}}
@@ -31,7 +31,7 @@ func TestNotFoundIsNoWayToSayWait(t *testing.T) {
 	t.Parallel()
 	for status, learnt := range map[int]bool{409: true, 425: true, 404: false, 410: false} {
 		f := File{
-			Dialect: databases.SQLite, Proof: &Proof{Text: "/note", Column: "note", Exact: true, Table: databases.Table{Name: "orders"}},
+			Dialect: databases.SQLite, Proof: &Proof{Text: "/note", Where: Where{Column: "note", Exact: true}, Table: databases.Table{Name: "orders"}},
 			Draft: Draft{Name: "create", Method: "POST", Path: "/t", Body: map[string]any{"note": "x"}, Texts: []string{"/note"}, Key: InHeader("Idempotency-Key")},
 		}
 		done := Answer{Status: 201}
@@ -47,7 +47,7 @@ func TestAnUpsertMayReplace(t *testing.T) {
 	t.Parallel()
 	for path, may := range map[string]bool{"/prices/upsert": true, "/prices:createOrUpdate": true, "/prices": false, "/upserted-by/x": false} {
 		f := File{
-			Dialect: databases.SQLite, Proof: &Proof{Text: "/label", Column: "label", Exact: true, Table: databases.Table{Name: "prices"}},
+			Dialect: databases.SQLite, Proof: &Proof{Text: "/label", Where: Where{Column: "label", Exact: true}, Table: databases.Table{Name: "prices"}},
 			Draft: Draft{Name: "create_prices", Method: "POST", Path: path, Body: map[string]any{"label": "x", "sku": "S-1", "cents": 12}, Texts: []string{"/label", "/sku"}, Others: []Other{{"/cents", int64(13)}}},
 		}
 		done := Answer{Status: 201}

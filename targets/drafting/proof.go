@@ -51,9 +51,8 @@ func (c Created) Accepted() bool { return c.Status == http.StatusAccepted }
 
 // Proof is where a create has left its marker.
 type Proof struct {
-	Table    databases.Table
-	Column   string
-	Exact    bool              // the column holds the marker and nothing else
+	Table databases.Table
+	Where
 	Text     string            // JSON pointer to the member of the body that landed there
 	Named    contract.Identity // where the answer names the created thing; nowhere: not found
 	Redirect int               // status of an answer that leads to the created thing; 0: it does not redirect
@@ -161,7 +160,7 @@ func (d Draft) place(c Created, l databases.Landing, column string) (place, bool
 		if whole, _, _ := strings.Cut(value, "."); whole != c.Marker {
 			return place{}, false
 		}
-		return d.landed(c, l, place{Proof: Proof{Table: l.Table, Column: column, Exact: true, Text: d.Number, Row: l.Row}}), true
+		return d.landed(c, l, place{Proof: Proof{Table: l.Table, Where: Where{Column: column, Exact: true}, Text: d.Number, Row: l.Row}}), true
 	}
 	found := regexp.MustCompile(regexp.QuoteMeta(c.Marker) + markSpace + "([" + marks + "])").FindStringSubmatch(value)
 	if found == nil {
@@ -171,7 +170,7 @@ func (d Draft) place(c Created, l databases.Landing, column string) (place, bool
 	if which >= len(d.Texts) {
 		return place{}, false
 	}
-	return d.landed(c, l, place{rank: which, Proof: Proof{Table: l.Table, Column: column, Exact: value == found[0], Text: d.Texts[which], Row: l.Row}}), true
+	return d.landed(c, l, place{rank: which, Proof: Proof{Table: l.Table, Where: Where{Column: column, Exact: value == found[0]}, Text: d.Texts[which], Row: l.Row}}), true
 }
 
 // landed is a place with what else its row says.

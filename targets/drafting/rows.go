@@ -127,6 +127,9 @@ func (f *File) condition() string {
 // markerCondition compares a column with the marker. A column that holds more than the marker is
 // searched, in the words of the dialect.
 func markerCondition(f *File) string {
+	if through := f.Proof.Through; through != nil {
+		return through.condition(f)
+	}
 	return contains(f.Dialect, f.Dialect.TableName(f.Proof.Table)+"."+f.Dialect.Name(f.Proof.Column), f.Proof.Exact)
 }
 

@@ -55,7 +55,7 @@ func TestAcceptedWorkHasTimeAfterACrash(t *testing.T) {
 	queued := Answer{Status: 202, Body: map[string]any{"state": "queued"}}
 	for _, start := range []*Start{nil, {Command: []string{"node"}}} {
 		f := File{
-			Target: "shop", Source: "a test", BaseURL: "http://localhost", Database: true, Start: start, Proof: &Proof{Table: databases.Table{Name: "jobs"}, Column: "note", Exact: true, Text: "/note"},
+			Target: "shop", Source: "a test", BaseURL: "http://localhost", Database: true, Start: start, Proof: &Proof{Table: databases.Table{Name: "jobs"}, Where: Where{Column: "note", Exact: true}, Text: "/note"},
 			Draft: Draft{Name: "create", Method: "POST", Path: "/jobs", Body: map[string]any{"note": "a"}, Texts: []string{"/note"}, Key: InHeader("Idempotency-Key")},
 		}
 		f.Learn(Repeated{First: queued, Again: queued, Rows: 1})

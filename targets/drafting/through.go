@@ -1,0 +1,100 @@
+package drafting
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+// Where is how a row is found by the marker.
+type Where struct {
+	Column  string
+	Exact   bool     // the column holds the marker and nothing else
+	Through *Through // nil: the column itself holds it
+}
+
+// Through is a table whose rows creates share that say the same, such as the customers, each by a name: the created row refers to one that holds
+// the marker.
+type Through struct {
+	Table  databases.Table
+	Column string // holds the marker
+	By     databases.Reference
+}
+
+// Sharing are the tables of which one may hold what each create makes, where the row that holds the marker may be one that creates share: a foreign
+// key of theirs refers to it, and one create makes one row.
+func Sharing(f File, tables []databases.Table) []Child {
+	p := f.Proof
+	if !f.Draft.Keyed() || f.Draft.Changes() || f.Draft.Number != "" || Conditional(f.Draft) || !p.Exact || p.Through != nil || len(p.Several.Rows) > 0 || !Single(f) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(f.Children), func(c Child) bool {
+		declared := slices.ContainsFunc(tables, func(t databases.Table) bool {
+			return t.FullName() == c.Table.FullName() && slices.Contains(t.Refers, c.By)
+		})
+		return !declared || c.Rows != 1 || bookkeeping.MatchString(c.Table.Name) || c.HoldsMessages() || c.Table.TypeOf(c.By.Column) != p.Table.TypeOf(c.By.Theirs)
+	})
+}
+
+// someNumber matches what may be a balance or a count.
+var someNumber = regexp.MustCompile(`^-?\d+(\.\d+)?$`)
+
+// Grown reports that a number of a row is another one than that of the first create's row is, and no key: each create may add to it, and then it is
+// what creates make.
+func (p *Proof) Grown(row map[string]string) bool {
+	keys := slices.Concat(append([][]string{p.Table.Primary}, p.Table.Unique...)...)
+	return slices.ContainsFunc(p.Table.Columns, func(c databases.Column) bool {
+		return !slices.Contains(keys, c.Name) && someNumber.MatchString(row[c.Name]) && row[c.Name] != p.Row[c.Name]
+	})
+}
+
+// FindThrough takes the rows of another table for what creates make, where two creates under keys of their own have shared the row with the marker
+// and made a row each there. Which is whose must be seen by the key that stands in it, or by the answer that names it. It reports whether it is.
+func FindThrough(f *File, child Child, rows []map[string]string, answers []Answer) bool {
+	if len(rows) != 2 || len(answers) != 2 {
+		return false
+	}
+	if whose(rows[0], answers[1]) || !whose(rows[0], answers[0]) && !whose(rows[1], answers[1]) {
+		rows = []map[string]string{rows[1], rows[0]}
+	}
+	keyed := whose(rows[0], answers[0]) && whose(rows[1], answers[1])
+	other := func(row map[string]string, a Answer) Proof {
+		l := databases.Landing{Table: child.Table, Columns: []string{child.By.Column}, Row: row}
+		c := Created{Status: a.Status, Location: a.Location, Answer: a.Body, Text: a.Text, Written: a.Written, Dialect: f.Dialect}
+		return f.Draft.landed(c, l, place{Proof: Proof{Table: child.Table, Text: f.Proof.Text, Row: row}}).Proof
+	}
+	named := func(first, second Proof) bool {
+		return second.Identity != "" && first.Identity == second.Identity && first.Named == second.Named && first.Row[first.Identity] != second.Row[second.Identity] && !f.Draft.echoed(second.Named)
+	}
+	first, second := other(rows[0], answers[0]), other(rows[1], answers[1])
+	if !keyed && !named(first, second) {
+		first, second = other(rows[1], answers[0]), other(rows[0], answers[1])
+	}
+	if !keyed && !named(first, second) {
+		return false
+	}
+	second.Where = Where{Column: child.By.Column, Exact: true, Through: &Through{f.Proof.Table, f.Proof.Column, child.By}}
+	second.Late, second.Others = f.Proof.Late, f.Proof.Others
+	f.Proof, f.Children = &second, nil
+	return true
+}
+
+// whose reports that a row has the key of the request with that answer.
+func whose(row map[string]string, a Answer) bool {
+	for _, value := range row {
+		if a.Key != "" && strings.EqualFold(value, a.Key) {
+			return true
+		}
+	}
+	return false
+}
+
+// condition is true for the rows that refer to one with the marker.
+func (t *Through) condition(f *File) string {
+	of := f.Dialect.TableName(t.Table)
+	return fmt.Sprintf("%s.%s in (select %s.%s from %s where %s)", f.Dialect.TableName(f.Proof.Table), f.Dialect.Name(f.Proof.Column), of, f.Dialect.Name(t.By.Theirs), of,
+		contains(f.Dialect, of+"."+f.Dialect.Name(t.Column), true))
+}
