@@ -484,6 +484,7 @@ func recount(ctx context.Context, i *inquiry, row map[string]string) {
 // natural finds the members of which each makes two creates one: with the same value in it, and another in all others, the second create
 // makes no row, twice.
 func (i *inquiry) natural(ctx context.Context, r *drafting.Repeated) error {
+	var failed []string
 	for _, pointer := range i.file.Suspects() {
 		text, err := i.file.WithSame(pointer)
 		if err != nil {
@@ -497,6 +498,10 @@ func (i *inquiry) natural(ctx context.Context, r *drafting.Repeated) error {
 		if len(answers) < 3 {
 			continue
 		}
+		if (answers[0].Done() || answers[0].Status >= 500) && answers[1].Status >= 500 && answers[2].Status >= 500 { // the create before has sent the value, too
+			failed = append(failed, pointer)
+			continue
+		}
 		replaces := answers[0].Done() && answers[2].Done() && rowsOf(ctx, i, markers[0]) == 0 && rowsOf(ctx, i, markers[1]) == 0
 		if !replaces && slices.ContainsFunc([]int{1, 2}, func(n int) bool {
 			return answers[n].Failed() || answers[n].Done() && i.made(ctx, markers[n]) > 0
@@ -508,6 +513,12 @@ func (i *inquiry) natural(ctx context.Context, r *drafting.Repeated) error {
 		}
 		if r.Natural = append(r.Natural, pointer); r.Taken == nil {
 			r.Taken = &answers[2]
+		}
+	}
+	if r.Natural == nil && !i.file.Draft.Keyed() && r.Again.Status >= 500 {
+		if members := drafting.ByConstraint(i.file, failed); members != nil {
+			r.Natural, r.With, r.Constrained = members[:1], members[1:], true
+			i.file.Proof.Unfit = append(i.file.Proof.Unfit, members...) // with another value it is another thing
 		}
 	}
 	return nil

@@ -61,6 +61,7 @@ type Repeated struct {
 	Row          map[string]string  // one of them; nil: not known
 	Natural      []string           // members of which each makes two creates one, as JSON pointers
 	With         []string           // members that do so with the first of them, and not without: another value in one is another thing
+	Constrained  bool               // all of them are those of a constraint: creates with their values failed
 	Taken        *Answer            // to a create with a taken value of the first of them
 	Ignores      []contract.Ignored // of the spelling of the natural key
 	Declined     []Answer           // to creates that were refused where others like them were done
@@ -88,19 +89,20 @@ type Burst struct {
 
 // learnt is what answers say about the contract. The zero value: nothing was asked.
 type learnt struct {
-	from       bool     // answers
-	ack        []int    // statuses of answers that say "it is done"; nil: the usual ones
-	leads      string   // regular expression for the Location of each of them; empty: not all have one
-	accepted   bool     // the first answer is 202: the row may come later
-	natural    []string // JSON pointers; nil: none is known
-	ignores    []contract.Ignored
-	replay     string // the lines of replay; empty: the same status and JSON
-	existing   contract.Signature
-	mismatch   contract.Signature
-	original   bool // another body gets the first one's answer
-	inProgress contract.Signature
-	missing    contract.Signature // a key is required
-	declined   contract.Signature // business
+	from        bool     // answers
+	ack         []int    // statuses of answers that say "it is done"; nil: the usual ones
+	leads       string   // regular expression for the Location of each of them; empty: not all have one
+	accepted    bool     // the first answer is 202: the row may come later
+	natural     []string // JSON pointers; nil: none is known
+	constrained bool     // the database says so
+	ignores     []contract.Ignored
+	replay      string // the lines of replay; empty: the same status and JSON
+	existing    contract.Signature
+	mismatch    contract.Signature
+	original    bool // another body gets the first one's answer
+	inProgress  contract.Signature
+	missing     contract.Signature // a key is required
+	declined    contract.Signature // business
 
 	success Success // by which every acknowledgement is known, beside its status
 
@@ -118,7 +120,7 @@ func (f *File) Learn(r Repeated) {
 		l.declined = signature(r.Declined[0])
 	}
 	if r.Rows < 2 || keyed {
-		l.natural = f.NaturalKey(r)
+		l.natural, l.constrained = f.NaturalKey(r), r.Constrained
 	}
 	if l.natural != nil {
 		l.ignores = r.Ignores
@@ -490,7 +492,7 @@ func (f *File) NaturalKey(r Repeated) []string {
 		f.Doubt("What makes a repetition one: each of %s alone does, and natural_key can say only one.", strings.Join(natural, ", "))
 		natural = natural[:1]
 	}
-	if len(natural) > 0 && len(r.With) > 0 {
+	if len(natural) > 0 && len(r.With) > 0 && !r.Constrained {
 		f.Doubt("Whether another body with the same %s may make a row of its own: it did, with another value in %s, so the file has that in natural_key. If it must not, take it out, and let runs send such a body: alter of the operation.", natural[0], strings.Join(r.With, " or "))
 	}
 	return slices.Concat(natural, r.With, beside(f, natural, r.With))
@@ -530,6 +532,8 @@ func (l learnt) promises(f *File) {
 			why = "a change of one thing, however often it is sent"
 		case path:
 			why = "another create at the same path made no second row"
+		case l.constrained:
+			why = "the database refuses a second row with the same, and another create failed"
 		}
 		f.line("  natural_key: %s # %s", literal(l.natural), why)
 		if len(l.ignores) > 0 {
