@@ -12,7 +12,7 @@ import (
 // shared finds that the row with the marker is one that creates share, as a customer whom the target finds or makes by the name: two creates under
 // keys of their own are both done and leave one, and a row each in a table that refers to it. What a create makes is that row then.
 func shared(ctx context.Context, i *inquiry) error {
-	children := drafting.Sharing(i.file, i.tables)
+	children := drafting.Sharing(i.file)
 	if len(children) == 0 {
 		return nil
 	}

@@ -24,18 +24,15 @@ type Through struct {
 	By     databases.Reference
 }
 
-// Sharing are the tables of which one may hold what each create makes, where the row that holds the marker may be one that creates share: a foreign
-// key of theirs refers to it, and one create makes one row.
-func Sharing(f File, tables []databases.Table) []Child {
+// Sharing are the tables of which one may hold what each create makes, where the row that holds the marker may be one that creates share: theirs
+// refer to it, and one create makes one.
+func Sharing(f File) []Child {
 	p := f.Proof
 	if !f.Draft.Keyed() || f.Draft.Changes() || f.Draft.Number != "" || Conditional(f.Draft) || !p.Exact || p.Through != nil || len(p.Several.Rows) > 0 || !Single(f) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(f.Children), func(c Child) bool {
-		declared := slices.ContainsFunc(tables, func(t databases.Table) bool {
-			return t.FullName() == c.Table.FullName() && slices.Contains(t.Refers, c.By)
-		})
-		return !declared || c.Rows != 1 || bookkeeping.MatchString(c.Table.Name) || c.HoldsMessages() || c.Table.TypeOf(c.By.Column) != p.Table.TypeOf(c.By.Theirs)
+		return c.Rows != 1 || bookkeeping.MatchString(c.Table.Name) || c.HoldsMessages() || c.Table.TypeOf(c.By.Column) != p.Table.TypeOf(c.By.Theirs)
 	})
 }
 
