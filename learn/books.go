@@ -110,8 +110,7 @@ func tally(ctx context.Context, i *inquiry, accounts []account, amounts []drafti
 			return nil, nil, err
 		}
 		for _, other := range amounts[:min(len(amounts), mostAmounts)] {
-			with := i.file
-			with.Draft.Body, _ = drafting.Put(with.Draft.Body, other.Pointer, other.Value).(map[string]any)
+			with := withValue(i.file, other)
 			if tried, err = posted(ctx, i, tried, with, drafting.OtherAmount, "[{send: {}}]", patience); err != nil {
 				return nil, nil, err
 			}

@@ -189,8 +189,7 @@ func endOfPath(ctx context.Context, i *inquiry) error {
 // is refused.
 func tryWords(ctx context.Context, i *inquiry) {
 	for _, word := range drafting.Words(i.file) {
-		other := i.file
-		other.Draft.Body, _ = drafting.Put(other.Draft.Body, word.Pointer, word.Value).(map[string]any)
+		other := withValue(i.file, word)
 		asking, err := i.questionerFor(other)
 		if err != nil {
 			return
@@ -223,6 +222,12 @@ func (i *inquiry) questionerWith(body map[string]any) (*questioner, error) {
 func withBody(f drafting.File, body map[string]any) drafting.File {
 	f.Draft.Body, f.Draft.Others = body, nil
 	return f
+}
+
+// withValue is such a file whose creates have another value in a member, which may be the very one that an altered body would have.
+func withValue(f drafting.File, other drafting.Other) drafting.File {
+	body, _ := drafting.Put(f.Draft.Body, other.Pointer, other.Value).(map[string]any)
+	return withBody(f, body)
 }
 
 // questionerOf asks with the text of a target file. No row is asked for through it, so that

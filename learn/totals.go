@@ -232,8 +232,7 @@ func likewise(ctx context.Context, i *inquiry, tried []account, patience time.Du
 		}
 	}
 	for _, other := range halfway(i, left) {
-		with := i.file
-		with.Draft.Body, _ = drafting.Put(with.Draft.Body, other.Pointer, other.Value).(map[string]any)
+		with := withValue(i.file, other)
 		for range 2 {
 			if left, err = posted(ctx, i, left, with, drafting.OtherAmount, "[{send: {}}]", patience); err != nil {
 				return nil, err

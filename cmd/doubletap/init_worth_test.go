@@ -144,6 +144,10 @@ func TestInitOfNumbersThatNoColumnExplains(t *testing.T) {
 			loyalty{tables: byName, raise: []string{"update customers set points = points + 10, purchases_made = purchases_made + 1 where name = ?2 and ?1 > 0"}, cents: 4200},
 			`select customers.points - (select 10 * count(*)`, "", "customers-purchases-made",
 		},
+		"another amount is the one of another body": {
+			loyalty{tables: byName, raise: []string{"update customers set points = points + 2 where name = ?2 and ?1 > 0"}, cents: 4},
+			`select customers.points - (select 2 * count(*)`, "", "customers-points",
+		},
 	} {
 		for broken, exit := range map[bool]int{false: exitPass, true: exitFinding} {
 			t.Run(fmt.Sprint(name, ", broken: ", broken), func(t *testing.T) {
