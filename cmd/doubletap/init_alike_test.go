@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -46,22 +47,19 @@ func TestInitSeesThatEqualCreatesDiffer(t *testing.T) {
 						Amount int
 					}
 					_ = json.NewDecoder(r.Body).Decode(&body)
-					tx, err := db.Begin()
-					if err != nil {
-						http.Error(w, err.Error(), http.StatusInternalServerError)
-						return
-					}
-					defer tx.Rollback()
 					var id int64
 					key, amount := r.Header.Get("Idempotency-Key"), body.Amount
-					if tx.QueryRow("insert into charges (memo, amount, k) values (?, ?, ?) on conflict do nothing returning id", body.Memo, body.Amount, key).Scan(&id) == nil {
-						for range 1 + map[bool]int{true: 1}[broken && c.twice(id)] {
-							_, _ = tx.Exec(c.insert, id)
+					if !inTransaction(w, db, func(tx *sql.Tx) error {
+						if tx.QueryRow("insert into charges (memo, amount, k) values (?, ?, ?) on conflict do nothing returning id", body.Memo, body.Amount, key).Scan(&id) == nil {
+							for range 1 + map[bool]int{true: 1}[broken && c.twice(id)] {
+								_, _ = tx.Exec(c.insert, id)
+							}
+							return nil
 						}
-					} else {
-						_ = tx.QueryRow("select id, amount from charges where k = ?", key).Scan(&id, &amount)
+						return tx.QueryRow("select id, amount from charges where k = ?", key).Scan(&id, &amount)
+					}) {
+						return
 					}
-					_ = tx.Commit()
 					if amount != body.Amount {
 						says(w, http.StatusConflict, `{"error":"the key was used for another charge"}`)
 						return

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -36,22 +38,19 @@ func TestInitOfABatch(t *testing.T) {
 						Contacts []struct{ Number, Name, City string }
 					}
 					_ = json.NewDecoder(r.Body).Decode(&body)
-					tx, err := db.Begin()
-					if err != nil {
-						http.Error(w, err.Error(), http.StatusInternalServerError)
-						return
-					}
-					defer func() { _ = tx.Rollback() }()
 					var ids []string
-					for n, contact := range body.Contacts {
-						id := int64(0)
-						if broken && n > 0 || tx.QueryRow("select id from contacts where number = ?", contact.Number).Scan(&id) != nil {
-							_ = tx.QueryRow("insert into contacts (number, name, city) values (?, ?, ?) returning id", contact.Number, contact.Name, contact.City).Scan(&id)
+					if inTransaction(w, db, func(tx *sql.Tx) (err error) {
+						for n, contact := range body.Contacts {
+							id := int64(0)
+							if broken && n > 0 || tx.QueryRow("select id from contacts where number = ?", contact.Number).Scan(&id) != nil {
+								err = cmp.Or(err, tx.QueryRow("insert into contacts (number, name, city) values (?, ?, ?) returning id", contact.Number, contact.Name, contact.City).Scan(&id))
+							}
+							ids = append(ids, fmt.Sprintf(`{"number":%q,"id":%d}`, contact.Number, id))
 						}
-						ids = append(ids, fmt.Sprintf(`{"number":%q,"id":%d}`, contact.Number, id))
+						return err
+					}) {
+						says(w, http.StatusOK, fmt.Sprintf(`{"results":[%s]}`, strings.Join(ids, ",")))
 					}
-					_ = tx.Commit()
-					says(w, http.StatusOK, fmt.Sprintf(`{"results":[%s]}`, strings.Join(ids, ",")))
 				}))
 				const body = `{"contacts": [` + first + `, ` + second + `]}`
 				if c.before {

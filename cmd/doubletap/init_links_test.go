@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
@@ -34,25 +33,21 @@ func TestInitOfAnAnswerThatNamesByALink(t *testing.T) {
 				"create table invitations (id integer primary key, request_key text unique, note text)")
 			db.SetMaxOpenConns(1)
 			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				var body struct{ Note string }
-				_ = json.NewDecoder(r.Body).Decode(&body)
-				key := r.Header.Get("Idempotency-Key")
-				if key == "" {
-					says(w, http.StatusBadRequest, `{"code":"no_key"}`)
+				note, key, ok := noteOf(w, r)
+				if !ok {
 					return
 				}
-				made, err := db.Exec("insert into invitations (request_key, note) values (?, ?) on conflict do nothing", key, body.Note)
-				var id, n int64
+				made, err := makes(db, "insert into invitations (request_key, note) values (?, ?) on conflict do nothing", key, note)
+				id := 0
 				if err == nil {
-					n, _ = made.RowsAffected()
 					err = db.QueryRow("select id from invitations where request_key = ?", key).Scan(&id)
 				}
 				if err != nil {
 					http.Error(w, err.Error(), http.StatusInternalServerError)
 					return
 				}
-				if n == 0 {
-					id += int64(c.wrong)
+				if !made {
+					id += c.wrong
 				}
 				says(w, http.StatusCreated, fmt.Sprintf(c.answer, id))
 			}))

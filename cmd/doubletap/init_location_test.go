@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -35,25 +34,18 @@ func TestInitOfALocationThatNoKeyReadsLike(t *testing.T) {
 			db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)",
 				"create table claims (id integer primary key, request_key text unique, note text); create table numbers (n integer primary key)")
 			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				var body struct{ Note string }
-				_ = json.NewDecoder(r.Body).Decode(&body)
-				key := r.Header.Get("Idempotency-Key")
-				if key == "" {
-					says(w, http.StatusBadRequest, `{"code":"no_key"}`)
+				note, key, ok := noteOf(w, r)
+				if !ok {
 					return
 				}
-				made, err := db.Exec("insert into claims (request_key, note) values (?, ?) on conflict do nothing", key, body.Note)
-				var id, n int64
+				made, err := makes(db, "insert into claims (request_key, note) values (?, ?) on conflict do nothing", key, note)
+				var id int64
 				if err == nil {
-					n, _ = made.RowsAffected()
 					err = db.QueryRow("select id from claims where request_key = ?", key).Scan(&id)
 				}
-				if err == nil && n == 0 && c.elsewhere { // the number of a claim that was never made
-					made, err = db.Exec("insert into numbers default values")
-					if err == nil {
-						id, _ = made.LastInsertId()
-						id += 100_000
-					}
+				if err == nil && !made && c.elsewhere { // the number of a claim that was never made
+					err = db.QueryRow("insert into numbers default values returning n").Scan(&id)
+					id += 100_000
 				}
 				if err != nil {
 					http.Error(w, err.Error(), http.StatusInternalServerError)

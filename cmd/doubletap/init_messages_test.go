@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -31,24 +33,20 @@ func TestInitCountsMessages(t *testing.T) {
 				address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					var body struct{ Ref, Memo string }
 					_ = json.NewDecoder(r.Body).Decode(&body)
-					tx, err := db.Begin()
-					if err != nil {
-						http.Error(w, err.Error(), http.StatusInternalServerError)
+					id, status := int64(0), http.StatusOK
+					if !inTransaction(w, db, func(tx *sql.Tx) error {
+						made, err := makes(tx, "insert into charges (ref, memo) values (?, ?) on conflict do nothing", body.Ref, body.Memo)
+						if made {
+							status = http.StatusCreated
+						}
+						err = cmp.Or(err, tx.QueryRow("select id from charges where ref = ?", body.Ref).Scan(&id))
+						if err == nil && (made || broken) {
+							_, err = tx.Exec(c.insert, id)
+						}
+						return err
+					}) {
 						return
 					}
-					defer tx.Rollback()
-					done, _ := tx.Exec("insert into charges (ref, memo) values (?, ?) on conflict do nothing", body.Ref, body.Memo)
-					made, _ := done.RowsAffected()
-					var id int64
-					_ = tx.QueryRow("select id from charges where ref = ?", body.Ref).Scan(&id)
-					status := http.StatusOK
-					if made == 1 {
-						status = http.StatusCreated
-					}
-					if made == 1 || broken {
-						_, _ = tx.Exec(c.insert, id)
-					}
-					_ = tx.Commit()
 					if name == "taken when sent" && !broken {
 						_, _ = db.Exec("delete from outbox where charge_id < ?", id-20)
 					}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -31,29 +32,25 @@ func TestInitOfAnOrderWhoseTextIsInItsLines(t *testing.T) {
 						says(w, http.StatusBadRequest, `{"code": "incomplete"}`)
 						return
 					}
-					tx, err := db.Begin()
-					if err != nil {
-						http.Error(w, err.Error(), http.StatusInternalServerError)
-						return
-					}
-					defer tx.Rollback()
-					var id int64
-					status := http.StatusCreated
-					known := tx.QueryRow("select order_id from keys where k = ?", key).Scan(&id) == nil
-					if known {
-						status = http.StatusOK
-					}
-					if !known || broken {
-						var made int64
-						_ = tx.QueryRow("insert into "+c.table+" (total) values (?) returning id", body.Total).Scan(&made)
-						if !known {
-							id = made
-							_, _ = tx.Exec("insert into order_items (order_id, label) values (?, ?)", id, body.Items[0].Label)
-							_, _ = tx.Exec("insert into keys values (?, ?)", key, id)
+					id, status := int64(0), http.StatusCreated
+					if inTransaction(w, db, func(tx *sql.Tx) error {
+						known := tx.QueryRow("select order_id from keys where k = ?", key).Scan(&id) == nil
+						if known {
+							status = http.StatusOK
 						}
+						if !known || broken {
+							var made int64
+							_ = tx.QueryRow("insert into "+c.table+" (total) values (?) returning id", body.Total).Scan(&made)
+							if !known {
+								id = made
+								_, _ = tx.Exec("insert into order_items (order_id, label) values (?, ?)", id, body.Items[0].Label)
+								_, _ = tx.Exec("insert into keys values (?, ?)", key, id)
+							}
+						}
+						return nil
+					}) {
+						says(w, status, fmt.Sprintf(`{%q: %d}`, c.member, id))
 					}
-					_ = tx.Commit()
-					says(w, status, fmt.Sprintf(`{%q: %d}`, c.member, id))
 				}))
 				env := map[string]string{"DATABASE_URL": "sqlite://" + path}
 				file, said := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: 7' -d '{"total": 24, "items": [{"label": "lamp for the hall"}]}' `+address+"/orders", "--db", env["DATABASE_URL"])

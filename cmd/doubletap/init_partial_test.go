@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -73,19 +74,16 @@ func TestInitNamesARowThatAnotherBodyHasBeside(t *testing.T) {
 					Count int
 				}
 				_ = json.NewDecoder(r.Body).Decode(&body)
-				tx, err := db.Begin()
-				if err != nil {
-					http.Error(w, err.Error(), http.StatusInternalServerError)
+				id, status := int64(0), http.StatusOK
+				if !inTransaction(w, db, func(tx *sql.Tx) error {
+					if tx.QueryRow("select id from pizza_orders where phone = ? and count = ?", body.Phone, body.Count).Scan(&id) == nil {
+						return nil
+					}
+					status = http.StatusCreated
+					return tx.QueryRow("insert into pizza_orders (phone, count) values (?, ?) returning id", body.Phone, body.Count).Scan(&id)
+				}) {
 					return
 				}
-				defer tx.Rollback()
-				var id int64
-				status := http.StatusOK
-				if tx.QueryRow("select id from pizza_orders where phone = ? and count = ?", body.Phone, body.Count).Scan(&id) != nil {
-					status = http.StatusCreated
-					_ = tx.QueryRow("insert into pizza_orders (phone, count) values (?, ?) returning id", body.Phone, body.Count).Scan(&id)
-				}
-				_ = tx.Commit()
 				if broken.Load() {
 					id--
 				}

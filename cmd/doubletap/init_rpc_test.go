@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -33,33 +35,20 @@ func TestInitOfCallsOfProcedures(t *testing.T) {
 					Params struct{ Name string }
 				}
 				_ = json.NewDecoder(r.Body).Decode(&call)
-				tx, err := db.BeginTx(r.Context(), nil)
-				if err != nil {
-					http.Error(w, err.Error(), http.StatusInternalServerError)
-					return
-				}
-				defer func() { _ = tx.Rollback() }()
-				made, err := tx.Exec("insert into teams (name) values (?) on conflict do nothing", call.Params.Name)
-				group, n := c.again, int64(0)
-				if err == nil {
-					n, _ = made.RowsAffected()
-				}
-				if n == 1 {
-					group = 0
-					_, err = tx.Exec("insert into auditlog (userid, resourcename) values (1, ?)", call.Params.Name)
-				}
 				id := 0
-				if err == nil {
-					err = tx.QueryRow("select groupid from teams where name = ?", call.Params.Name).Scan(&id)
+				if inTransaction(w, db, func(tx *sql.Tx) error {
+					made, err := makes(tx, "insert into teams (name) values (?) on conflict do nothing", call.Params.Name)
+					if err == nil && made {
+						_, err = tx.Exec("insert into auditlog (userid, resourcename) values (1, ?)", call.Params.Name)
+					}
+					err = cmp.Or(err, tx.QueryRow("select groupid from teams where name = ?", call.Params.Name).Scan(&id))
+					if !made {
+						id += c.again
+					}
+					return err
+				}) {
+					says(w, http.StatusOK, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"groupids":["%d"]}}`, call.ID, id))
 				}
-				if err == nil {
-					err = tx.Commit()
-				}
-				if err != nil {
-					http.Error(w, err.Error(), http.StatusInternalServerError)
-					return
-				}
-				says(w, http.StatusOK, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"groupids":["%d"]}}`, call.ID, id+group))
 			}))
 			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
 			file, said := initiated(t, env, exitPass, "--curl", `curl -d '{"jsonrpc": "2.0", "id": 1, "method": "team.create", "params": {"name": "lamps"}}' `+address+"/rpc", "--db", env["DATABASE_URL"])

@@ -75,33 +75,25 @@ func (c charity) open(t *testing.T, broken bool) (address, database string) {
 				_, _ = db.Exec(statement, d.Amount)
 			}
 		}
-		tx, err := db.Begin()
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		defer func() { _ = tx.Rollback() }()
-		done, err := tx.Exec("insert into donations (reference, donor, amount) values (?, ?, ?) on conflict do nothing", d.Reference, d.Donor, d.Amount)
-		made := int64(0)
-		if err == nil {
-			made, _ = done.RowsAffected()
-		}
-		for _, statement := range c.raise {
-			if made == 1 && !broken && err == nil {
-				_, err = tx.Exec(statement, d.Amount)
+		status := http.StatusOK
+		if inTransaction(w, db, func(tx *sql.Tx) error {
+			made, err := makes(tx, "insert into donations (reference, donor, amount) values (?, ?, ?) on conflict do nothing", d.Reference, d.Donor, d.Amount)
+			if !made {
+				return err
 			}
+			status = http.StatusCreated
+			for _, statement := range c.raise {
+				if !broken && err == nil {
+					_, err = tx.Exec(statement, d.Amount)
+				}
+			}
+			if c.number != "" && err == nil {
+				_, err = tx.Exec("update donations set number = ("+c.number+") where reference = ?", d.Reference)
+			}
+			return err
+		}) {
+			_ = shown(w, db, d.Reference, status)
 		}
-		if made == 1 && c.number != "" && err == nil {
-			_, err = tx.Exec("update donations set number = ("+c.number+") where reference = ?", d.Reference)
-		}
-		if err == nil {
-			err = tx.Commit()
-		}
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		_ = shown(w, db, d.Reference, map[int64]int{0: http.StatusOK, 1: http.StatusCreated}[made])
 	})), "sqlite://" + path
 }
 

@@ -1,7 +1,8 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
+	"database/sql"
 	"fmt"
 	"net/http"
 	"strings"
@@ -52,40 +53,23 @@ func TestInitOfRowsThatNothingLinks(t *testing.T) {
 			db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)",
 				"create table orders (id integer primary key, request_key text unique, note text); create table "+c.table)
 			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				var body struct{ Note string }
-				_ = json.NewDecoder(r.Body).Decode(&body)
-				key := r.Header.Get("Idempotency-Key")
-				if key == "" {
-					says(w, http.StatusBadRequest, `{"code":"no_key"}`)
+				note, key, ok := noteOf(w, r)
+				if !ok {
 					return
-				}
-				tx, err := db.BeginTx(r.Context(), nil)
-				if err != nil {
-					http.Error(w, err.Error(), http.StatusInternalServerError)
-					return
-				}
-				defer func() { _ = tx.Rollback() }()
-				made, err := tx.Exec("insert into orders (request_key, note) values (?, ?) on conflict do nothing", key, body.Note)
-				if err == nil {
-					if n, _ := made.RowsAffected(); n == 1 && c.done != "" {
-						_, err = tx.Exec(c.done)
-					}
-				}
-				if err == nil && c.always != "" {
-					_, err = tx.Exec(c.always)
 				}
 				id := 0
-				if err == nil {
-					err = tx.QueryRow("select id from orders where request_key = ?", key).Scan(&id)
+				if inTransaction(w, db, func(tx *sql.Tx) error {
+					made, err := makes(tx, "insert into orders (request_key, note) values (?, ?) on conflict do nothing", key, note)
+					if err == nil && made && c.done != "" {
+						_, err = tx.Exec(c.done)
+					}
+					if err == nil && c.always != "" {
+						_, err = tx.Exec(c.always)
+					}
+					return cmp.Or(err, tx.QueryRow("select id from orders where request_key = ?", key).Scan(&id))
+				}) {
+					says(w, http.StatusCreated, fmt.Sprintf(`{"id":%d}`, id))
 				}
-				if err == nil {
-					err = tx.Commit()
-				}
-				if err != nil {
-					http.Error(w, err.Error(), http.StatusInternalServerError)
-					return
-				}
-				says(w, http.StatusCreated, fmt.Sprintf(`{"id":%d}`, id))
 			}))
 			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
 			file, said := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: k-1' -d '{"note": "two lamps for the hall"}' `+address+"/orders", "--db", env["DATABASE_URL"])

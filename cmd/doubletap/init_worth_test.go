@@ -72,30 +72,17 @@ func (l loyalty) open(t *testing.T, broken bool) (address, database string) {
 				_, _ = db.Exec(statement, p.Cents, p.Customer)
 			}
 		}
-		tx, err := db.Begin()
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		defer func() { _ = tx.Rollback() }()
-		done, err := tx.Exec("insert into purchases (request_key, customer, note, cents) values (?, ?, ?, ?) on conflict do nothing", key, p.Customer, p.Note, p.Cents)
-		made := int64(0)
-		if err == nil {
-			made, _ = done.RowsAffected()
-		}
-		for _, statement := range l.raise {
-			if made == 1 && !broken && err == nil {
-				_, err = tx.Exec(statement, p.Cents, p.Customer)
+		if inTransaction(w, db, func(tx *sql.Tx) error {
+			made, err := makes(tx, "insert into purchases (request_key, customer, note, cents) values (?, ?, ?, ?) on conflict do nothing", key, p.Customer, p.Note, p.Cents)
+			for _, statement := range l.raise {
+				if made && !broken && err == nil {
+					_, err = tx.Exec(statement, p.Cents, p.Customer)
+				}
 			}
+			return err
+		}) {
+			_ = tell()
 		}
-		if err == nil {
-			err = tx.Commit()
-		}
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		_ = tell()
 	})), "sqlite://" + path
 }
 
