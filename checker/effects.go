@@ -167,11 +167,6 @@ func roundly(o history.Offset) time.Duration { return o.Duration().Round(100 * t
 
 // WrongTotals names the effects of which a history says that they changed by another number than the rows of all its intents say.
 func WrongTotals(t Terms, h *history.History) []string {
-	if !slices.ContainsFunc(t.operations(), func(o contract.Operation) bool {
-		return slices.ContainsFunc(o.Effects, func(fx contract.Effect) bool { return fx.Delta != nil })
-	}) {
-		return nil
-	}
 	var names []string
 	for _, f := range Check(h, t).Findings {
 		if f.Kind == EffectMismatch && f.Intent == EveryIntent {

@@ -50,8 +50,9 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 //
 // What the contract allows is no failure. The reasons are sentences for the report.
 func (w *whole) decide(s standing, exercise []Exercise) (Verdict, []string) {
-	broken, doubts, idle := w.errorReasons(), w.doubtReasons(), slices.Concat(unexercised(exercise), w.notRefused(exercise), w.sum.done.reasons(w.head.Run.Normal > 0))
-	if len(idle) > 0 && len(idle) == len(unexercised(exercise)) {
+	broken, doubts, little := w.errorReasons(), w.doubtReasons(), unexercised(exercise)
+	idle := slices.Concat(little, w.notRefused(exercise), w.sum.done.reasons(w.head.Run.Normal > 0))
+	if len(idle) > 0 && len(idle) == len(little) {
 		idle = append(idle, w.sum.done.failures()...)
 	}
 	if len(idle) > 0 {
@@ -304,10 +305,12 @@ func measureEffect(e *evaluation, t *tally) {
 // reasons says that too few intents came to anything: a target that only fails keeps every promise. Plain: creates were done when the run began.
 func (x effectOf) reasons(plain bool) []string {
 	switch {
-	case x.of > 0 && x.done == 0 && plain && !x.keyless:
-		return []string{"not exercised: " + nothingDone(x.of, x.keyless, x.required) + x.mostly() + x.usedUp()}
 	case x.of > 0 && x.done == 0:
-		return []string{"not exercised: " + nothingDone(x.of, x.keyless, x.required) + x.mostly()}
+		used := ""
+		if plain && !x.keyless {
+			used = x.usedUp()
+		}
+		return []string{"not exercised: " + nothingDone(x.of, x.keyless, x.required) + x.mostly() + used}
 	case 2*x.failed > x.of:
 		return []string{fmt.Sprintf("not exercised: of %d intents %d got failures only, or no answer", x.of, x.failed) + x.mostly()}
 	default:

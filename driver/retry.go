@@ -33,16 +33,12 @@ func asksForRetry(on []scenarios.RetryOn, a history.Attempt) bool {
 // second where it does not say.
 func untilLet(header map[string]string, now time.Time) time.Duration {
 	for _, name := range []string{"Retry-After", "Ratelimit-Reset", "X-Ratelimit-Reset", "X-Rate-Limit-Reset"} {
-		if when, err := http.ParseTime(header[name]); err == nil {
-			return max(time.Second, when.Sub(now))
+		wait, said := pauseIn(header[name])
+		if wait > time.Duration(now.Unix())*time.Second/2 { // a time
+			wait -= time.Duration(now.Unix()) * time.Second
 		}
-		seconds, err := strconv.ParseInt(header[name], 10, 32)
-		switch {
-		case err != nil:
-		case seconds > now.Unix()/2: // a time
-			return max(time.Second, time.Duration(seconds-now.Unix())*time.Second)
-		case seconds > 0:
-			return time.Duration(seconds) * time.Second
+		if said && wait != 0 {
+			return max(time.Second, wait)
 		}
 	}
 	return time.Second
@@ -52,16 +48,15 @@ func untilLet(header map[string]string, now time.Time) time.Duration {
 // seconds or as a date, at most longestRetryAfter; zero where it asks for none or in words
 // that are neither.
 func RetryAfter(a history.Attempt) time.Duration {
-	text := a.Header["Retry-After"]
-	if text == "" {
-		return 0
-	}
+	pause, _ := pauseIn(a.Header["Retry-After"])
+	return min(max(pause, 0), longestRetryAfter)
+}
+
+// pauseIn reads seconds, or the time until a date; a header that is neither does not say.
+func pauseIn(text string) (pause time.Duration, said bool) {
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return min(time.Duration(seconds)*time.Second, longestRetryAfter)
+		return time.Duration(seconds) * time.Second, true
 	}
 	when, err := http.ParseTime(text)
-	if err != nil {
-		return 0
-	}
-	return min(max(time.Until(when), 0), longestRetryAfter)
+	return time.Until(when), err == nil
 }

@@ -183,10 +183,12 @@ func (r *scenarioRun) finalRetry(ctx context.Context) error {
 		if r.session.slow.sideBySide {
 			patience.AtOnce = slowCreatesAtOnce
 		}
-		if r.scenario.Twins > 1 { // a refusal beside a twin may be for the other, or business
-			patience.Refused = func(a history.Attempt) bool { return terms.Classify(a) == checker.Rejected }
-		} else if r.scenario.Neighbours != nil || r.scenario.Respells(scenarios.SpellingTwoHeaders) { // or for the form of the key, if a plain one is taken
-			patience.Refused, patience.Alone = func(a history.Attempt) bool { return terms.Classify(a) == checker.Rejected }, 1
+		refused := func(a history.Attempt) bool { return terms.Classify(a) == checker.Rejected }
+		switch {
+		case r.scenario.Twins > 1: // a refusal beside a twin may be for the other, or business
+			patience.Refused = refused
+		case r.scenario.Neighbours != nil || r.scenario.Respells(scenarios.SpellingTwoHeaders): // or for the form of the key, if a plain one is taken
+			patience.Refused, patience.Alone = refused, 1
 		}
 		if breaks(r.scenario) {
 			patience.Recovery = r.session.aftermath.within

@@ -173,9 +173,8 @@ func doubtNumbers(i *inquiry, tried []account, t told) {
 		for _, number := range drafting.Changing(a.postings) {
 			b := a.now.Book
 			b.Number = number
-			watched := func(o drafting.Book) bool { return b.SameNumber(o) || !b.Total && b.Name() == o.Name() }
 			switch {
-			case a.restless(number) || slices.ContainsFunc(i.file.Proof.Books, watched) || slices.Contains(t.said, b.Name()):
+			case a.restless(number) || watches(i.file, b) || slices.Contains(t.said, b.Name()):
 			case slices.Contains(t.drawn, b.Name()):
 				i.file.Doubt("Whether %s counts what creates make: it rises by one with each, and may be what gives each its number, which one that loses a race has drawn, too. No effect watches it; if no number may be left out, add one with its query and a delta.", b.Name())
 			case slices.Contains(t.unsure, b.Name()):

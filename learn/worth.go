@@ -74,8 +74,7 @@ func worths(i *inquiry, tried, repeated []account, t *told) {
 		for _, number := range drafting.Changing(one.postings) {
 			b, known := drafting.WorthIn(one.postings, number, column, one.another || !alters)
 			name := b.Name()
-			watched := func(o drafting.Book) bool { return b.SameNumber(o) || !b.Total && name == o.Name() }
-			if !known || one.restless(number) || slices.ContainsFunc(f.Proof.Books, watched) ||
+			if !known || one.restless(number) || watches(*f, b) ||
 				slices.Contains(slices.Concat(t.unsure, t.drawn, t.said), name) {
 				continue
 			}
@@ -92,6 +91,11 @@ func worths(i *inquiry, tried, repeated []account, t *told) {
 			}
 		}
 	}
+}
+
+// watches reports that an effect of the file holds a number already: the very one, or, but for a total, one of that name.
+func watches(f drafting.File, b drafting.Book) bool {
+	return slices.ContainsFunc(f.Proof.Books, func(o drafting.Book) bool { return b.SameNumber(o) || !b.Total && b.Name() == o.Name() })
 }
 
 // repeatedAlike reports that a create which was repeated has changed a number as others did.

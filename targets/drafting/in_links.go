@@ -21,15 +21,13 @@ func inLinks(answer any, written, value string) (named contract.Identity) {
 			if named.Declared() || !isText || !linkName.MatchString(name) || strings.Contains(strings.ToLower(pointer), "self") != ofItself {
 				return
 			}
-			path, _, _ := strings.Cut(text, "?")
-			path, _, _ = strings.Cut(path, "#")
-			segments := strings.Split(strings.TrimRight(path, "/"), "/")
+			segments := pathSegments(text)
 			end := len(segments) - 1
 			if end < 1 || value == "" || segments[end] != value || segments[end-1] == "" || !segmentWord.MatchString(segments[end-1]) {
 				return
 			}
 			of := `([^"\\/?#]+)`
-			if digits.MatchString(value) {
+			if plainNumber.MatchString(value) {
 				of = anyNumber
 			}
 			try := contract.Identity{Pattern: `"` + regexp.QuoteMeta(name) + `"\s*:\s*"(?:[^"]*/)?` + regexp.QuoteMeta(segments[end-1]) + `\\?/` + of + `(?:\\?/)?["?#]`}

@@ -21,7 +21,7 @@ func inWords(body, value string) contract.Identity {
 		return contract.Identity{}
 	}
 	name := `([\p{L}\p{N}][\p{L}\p{N}_-]*)`
-	if digits.MatchString(value) {
+	if plainNumber.MatchString(value) {
 		name = anyNumber + `(?:[^\p{L}\p{N}_.,-]|[.,]?(?:[\s"')]|$))` // and no amount
 	}
 	for _, at := range wordOf.FindAllStringIndex(body, -1) {

@@ -18,11 +18,8 @@ const (
 	anyNumber  = "([0-9]+)"
 )
 
-var (
-	digits = regexp.MustCompile(`^[0-9]+$`)
-	// segmentWord is a segment that stays the same: what else stands in a path may be another one the next time, or secret.
-	segmentWord = regexp.MustCompile(`^(?:[A-Za-z]{1,24}(?:[-_.][A-Za-z]{1,24}){0,3}|[vV][0-9]{1,2}|)$`)
-)
+// segmentWord is a segment that stays the same: what else stands in a path may be another one the next time, or secret.
+var segmentWord = regexp.MustCompile(`^(?:[A-Za-z]{1,24}(?:[-_.][A-Za-z]{1,24}){0,3}|[vV][0-9]{1,2}|)$`)
 
 // leading is the regular expression by which a Location names a value, as a segment of its path or a parameter;
 // empty: it does not. What stands behind the value is left open.
@@ -32,7 +29,7 @@ func leading(location, value string) string {
 		return ""
 	}
 	named := anyName
-	if digits.MatchString(value) {
+	if plainNumber.MatchString(value) {
 		named = anyNumber
 	}
 	segments := strings.Split(u.EscapedPath(), "/")
@@ -53,6 +50,14 @@ func leading(location, value string) string {
 		}
 	}
 	return ""
+}
+
+// pathSegments are the segments of the path of an address, without an empty one at its end.
+func pathSegments(address string) []string {
+	if end := strings.IndexAny(address, "?#"); end >= 0 {
+		address = address[:end]
+	}
+	return strings.Split(strings.TrimRight(address, "/"), "/")
 }
 
 // segmentsOf are the texts by which a Location may name something.

@@ -53,9 +53,7 @@ func nameAgain(f *File, r Repeated) {
 // leadsTo is where the end of a Location names what was created, by a name that no key of the row reads like: it is another one for each create.
 // Of what was created, that of a repetition has to be the first one's (RFC 9110, section 15.3.2).
 func leadsTo(f *File, r Repeated) contract.Identity {
-	path, _, _ := strings.Cut(r.First.Location, "?")
-	path, _, _ = strings.Cut(path, "#")
-	segments := strings.Split(strings.TrimRight(path, "/"), "/")
+	segments := pathSegments(r.First.Location)
 	at := contract.Identity{Header: "Location", Pattern: leading(r.First.Location, segments[len(segments)-1])}
 	if at.Pattern == "" || len(r.Apart) != 2 {
 		return contract.Identity{}

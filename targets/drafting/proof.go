@@ -210,8 +210,7 @@ func (p place) worth(d Draft) int {
 
 // calledAs reports that a table is called as the end of the path is, singular or plural.
 func calledAs(table, path string) bool {
-	path, _, _ = strings.Cut(path, "?")
-	segments := strings.Split(strings.TrimRight(path, "/"), "/")
+	segments := pathSegments(path)
 	last := strings.TrimRight(strings.ToLower(segments[len(segments)-1]), "s")
 	return last != "" && strings.Contains(squeezed(table), squeezed(last))
 }

@@ -1,9 +1,6 @@
 package drafting
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // ByConstraint are the members of the body of which the table holds the same values once, going by the catalogue, the first of them one with whose
 // value a second create failed; nil: no constraint says so, or several that requests may break.
@@ -13,7 +10,7 @@ func ByConstraint(f File, failed []string) []string {
 	}
 	p, from := f.Proof, map[string]string{}
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
-		column := cmp.Or(marked(&f, pointer), p.stored(pointer, value), referred(&f, pointer))
+		column := cameTo(&f, pointer, value)
 		if column == "" && soleKey(p, value) {
 			column = p.Table.Primary[0]
 		}

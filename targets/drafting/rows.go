@@ -153,7 +153,7 @@ func (f *File) prevented() string {
 	p := f.Proof
 	said := false // the primary key, by requests: it is no number of the database's own
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
-		said = said || slices.Contains(p.Table.Primary, cmp.Or(marked(f, pointer), p.stored(pointer, value), referred(f, pointer))) || soleKey(p, value)
+		said = said || slices.Contains(p.Table.Primary, cameTo(f, pointer, value)) || soleKey(p, value)
 	})
 	if said {
 		constraints = append(constraints, "("+strings.Join(p.Table.Primary, ", ")+")")
@@ -175,6 +175,11 @@ const reference = "ref[0-9a-z]{8,}"
 func soleKey(p *Proof, value any) bool {
 	text, isText := value.(string)
 	return isText && len(p.Table.Primary) == 1 && !plainNumber.MatchString(text) && p.Row[p.Table.Primary[0]] == text
+}
+
+// cameTo is the column to which a member of the one create has come; empty: none.
+func cameTo(f *File, pointer string, value any) string {
+	return cmp.Or(marked(f, pointer), f.Proof.stored(pointer, value), referred(f, pointer))
 }
 
 // referred is the column to which the one create has brought a text with its reference; empty: none.
