@@ -162,7 +162,7 @@ func (n *needs) keys() {
 	n.unless(key.In != contract.KeyInPath, scenarios.NeedsLooseKey, "the key stands in the path, where it cannot be left out or blank (key.in: path)")
 	n.unless(natural, scenarios.NeedsNaturalKey, "the contract declares no natural key, so different keys are different intents")
 	n.unless(len(promise.NaturalKeyIgnores) > 0, scenarios.NeedsNaming, "the contract does not say that another spelling of the natural key is the same (natural_key_ignores)")
-	n.unless(s.Target.Renames(s.Operation().Operation), scenarios.NeedsNaming, "the natural key is no text of a JSON body, or is what the row query goes by")
+	n.unless(s.Target.Renames(s.Operation().Operation), scenarios.NeedsNaming, "the natural key is no text with a letter in a JSON body, or is what the row query goes by")
 	n.unless(!natural, scenarios.NeedsNoNatural, "the contract declares a natural key, so equal bodies are one intent")
 	n.unless(n.marked, scenarios.NeedsNoNatural, "its requests do not carry the marker but change what was prepared with it: two intents about one thing cannot be told apart")
 	n.unless(promise.ContentWindow == 0, scenarios.NeedsNoNatural, "the contract takes equal bodies for one intent for a while (content_window)")
@@ -171,6 +171,7 @@ func (n *needs) keys() {
 // bodies is about other bodies, and other spellings of one.
 func (n *needs) bodies() {
 	s, promise := n.system, n.promise
+	n.unless(!s.Target.IsAnotherIntent(s.Operation().Operation, targets.Altered), scenarios.NeedsAlter, "the altered body has another value at contract.natural_key, and so is another intent")
 	n.but(len(s.Operation().Alter) > 0, scenarios.NeedsAlter, "the target file does not say what an altered body changes (alter:)", n.byLine(checker.OtherBodies, "alter"))
 	n.unless(!s.Target.IsAnotherIntent(s.Operation().Operation, targets.Invalid), scenarios.NeedsInvalid, "the invalid body has another value at contract.natural_key, and so is another intent, which nothing corrects")
 	n.but(len(s.Operation().Invalid) > 0, scenarios.NeedsInvalid, "the target file does not say what makes a body invalid (invalid:)", n.byLine(checker.CorrectedForms, "invalid"))

@@ -1,7 +1,6 @@
 package targets
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -50,22 +49,17 @@ func otherCase(r rune) rune {
 // Renames reports that the requests of an operation name the same thing in another spelling, and the rows of both are found: by something
 // else than their natural key.
 func (t Target) Renames(o Operation) bool {
+	values := t.samples()[0].values
+	values.Intent.Marker = sampleMarkerOf(o.Marker)
+	renames := false
 	for _, pointer := range t.Contract.NaturalKey {
 		_, _, text := naming(map[string]any(o.Request.Body), pointer)
-		marked := strings.Contains(text, ".Intent.Marker") && contract.AsksWith("marker", o.Rows.Query)
-		referred := strings.Contains(text, ".Intent.Reference") && contract.AsksWith("reference", o.Rows.Query)
-		if lettered(text) && !marked && !referred {
-			return true
+		if strings.Contains(text, ".Intent.Marker") && contract.AsksWith("marker", o.Rows.Query) ||
+			strings.Contains(text, ".Intent.Reference") && contract.AsksWith("reference", o.Rows.Query) {
+			return false
 		}
+		said, err := fill(text, values)
+		renames = renames || err == nil && strings.ContainsFunc(said, unicode.IsLetter)
 	}
-	return false
-}
-
-// aTemplate matches one template in a text.
-var aTemplate = regexp.MustCompile(`\{\{[^}]*\}\}`)
-
-// lettered reports that a text has a letter in each request.
-func lettered(text string) bool {
-	drawn := slices.ContainsFunc([]string{".Intent.Marker", ".Intent.Reference", `"uuid"`}, func(name string) bool { return strings.Contains(text, name) })
-	return drawn || strings.ContainsFunc(aTemplate.ReplaceAllString(text, ""), unicode.IsLetter)
+	return renames
 }
