@@ -58,8 +58,14 @@ func (f *File) settle() error {
 	f.differs()
 	f.distinguish()
 	elements(f)
-	if f.alter = f.chooseAlter(); f.alter != nil && f.learnt.replacing != nil {
+	f.alter = f.chooseAlter()
+	switch {
+	case f.alter == nil:
+	case f.learnt.replacing != nil:
 		doubtReplacing(f)
+	case !d.Keyed() && f.Proof != nil && !f.Proof.ByReference && slices.Contains(f.learnt.natural, text):
+		f.Doubt("Whether another body with the same %s is refused: rows are found by it, so each body has its own. Runs send none.", text)
+		f.alter.unsent = true
 	}
 	return nil
 }
@@ -171,7 +177,7 @@ func (f *File) distinguishColumn(column string) (same []string, differs bool) {
 type alteration struct {
 	Other
 	column string // that stores it; empty: not known
-	unsent bool   // another body may replace the first one
+	unsent bool   // it may replace the first one, or is of another thing
 }
 
 // namesAnother is the end of a pointer to the id of something else, of which there may be no other.
