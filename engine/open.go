@@ -76,6 +76,9 @@ func newSession(ctx context.Context, c Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := sut.Apart(system); err != nil {
+		return nil, errors.Join(err, system.Close())
+	}
 	s := &Session{System: system, config: c, silence: silence, company: &company{}, aftermath: aftermath{within: recoverWithin}, pace: driver.NewPace(system.Target.RateLimit), took: make([]time.Duration, len(c.Scenarios))}
 	if c.Budget > 0 {
 		s.budget.end = time.Now().Add(c.Budget)
