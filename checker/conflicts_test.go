@@ -83,6 +83,11 @@ func TestKeysThatMayBeRefusedForTheirForm(t *testing.T) {
 			judge(t, scene(c.one.named("k1").beside("k1"), c.two.named("k2").beside("k1")), c.terms, c.want, c.doubt)
 		})
 	}
+	four := func(second, third, fourth *draft) *history.History {
+		return scene(story(keyed("xx1", a)).rows(1).named("k1").beside("k1"), second.named("k2").beside("k1"), third.named("k3").beside("k1"), fourth.named("k4").beside("k1"))
+	}
+	judge(t, four(story(keyed("Xx1", no)), story(keyed("Xx2", acknowledged(201, "o3"))).holding("o3"), story(keyed("xx2", no))), bare, conflict, "")
+	judge(t, four(story(keyed("Xx1", no)), story(keyed("Xx2", no)), story(keyed("xx2", acknowledged(201, "o4"))).holding("o4")), bare, nil, doubt)
 	judge(t, scene(story(no).beside("i1")), bare, conflict, "")
 	both := func(key string) *draft { return story(keyed(key, no), keyed(key, altered(no))).beside("k1") }
 	judge(t, scene(both("xx0").named("k1"), both("xx1").named("k2")), bare, nil, "")

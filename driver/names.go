@@ -53,17 +53,20 @@ func (n Names) Draws(family int, now time.Time) targets.Draws {
 func (n Names) NeighbourKey(kin scenarios.Neighbour, intent string) string {
 	family := fmt.Sprint("kin", kin.First)
 	base := alikeLetters + n.letters("key", family)
+	if kin.Pair > 0 {
+		base += fmt.Sprint(kin.Pair)
+	}
 	switch kin.Keys {
 	case scenarios.KeysUnlike:
 		return n.Key(intent, scenarios.OwnKey)
 	case scenarios.KeysEqual:
 		return n.Key(family, scenarios.OwnKey)
 	case scenarios.KeysCase:
-		return inCase(base, kin.Place)
+		return inCase(base, kin.Form())
 	case scenarios.KeysSpace:
-		return base + strings.Repeat(" ", kin.Place)
+		return base + strings.Repeat(" ", kin.Form())
 	case scenarios.KeysQuote:
-		return base + strings.Repeat(`"`, kin.Place)
+		return base + strings.Repeat(`"`, kin.Form())
 	case scenarios.KeysLong:
 		alike := longKeys[kin.First/2%len(longKeys)]
 		begin := n.Key(family, scenarios.OwnKey) + strings.Repeat("x", alike)

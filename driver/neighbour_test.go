@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -71,6 +72,30 @@ func TestTheKeysOfNeighboursResembleEachOther(t *testing.T) {
 	unlike := kinKeys(scenarios.KeysUnlike, 2)
 	require.NotEqual(t, unlike[0], unlike[1])
 	require.Equal(t, []string{"", ""}, kinKeys(scenarios.KeysBlank, 2))
+}
+
+// TestOfTwoKeysEachFormComesFirstOnce holds that of four neighbours, two have one key in two forms, and two another one, which differs in a digit
+// alone and comes in the other form first.
+func TestOfTwoKeysEachFormComesFirstOnce(t *testing.T) {
+	t.Parallel()
+	for likeness, other := range map[scenarios.Likeness]*regexp.Regexp{
+		scenarios.KeysCase: regexp.MustCompile("^L"), scenarios.KeysSpace: regexp.MustCompile(" $"), scenarios.KeysQuote: regexp.MustCompile(`"$`),
+	} {
+		plan := scenarios.NewPlan(scenarios.Scenario{
+			Name: "kin", Intents: 4, Neighbours: &scenarios.Neighbours{Of: 4, Keys: likeness}, Steps: []scenarios.Step{send()},
+		}, 7)
+		n := driver.Names{Seed: 7, Run: "r1", Scenario: "kin"}
+		var keys, plain []string
+		var forms []bool
+		for _, i := range plan.Intents {
+			key := n.NeighbourKey(*i.Neighbour, i.ID)
+			keys, forms = append(keys, key), append(forms, other.MatchString(key))
+			plain = append(plain, strings.TrimRight(strings.ToLower(key), ` "`))
+		}
+		require.Equal(t, []bool{false, true, true, false}, forms, keys)
+		require.Equal(t, []string{plain[0], plain[0], plain[2], plain[2]}, plain)
+		require.Equal(t, []string{plain[0][:len(plain[0])-1] + "1", plain[0][:len(plain[0])-1] + "2"}, []string{plain[0], plain[2]})
+	}
 }
 
 // neighbours drives two intents that have something in common, and returns the requests as they came.

@@ -37,10 +37,20 @@ type PlannedIntent struct {
 
 // Neighbour is the place of an intent in its group of neighbours.
 type Neighbour struct {
-	First  int      `json:"first"` // number of the first of them
-	Place  int      `json:"place"` // from 0
+	First  int      `json:"first"`          // number of the first of them
+	Place  int      `json:"place"`          // from 0
+	Pair   int      `json:"pair,omitempty"` // of four whose keys differ in their form: which of two keys it has, from 1; 0: they have one
 	Keys   Likeness `json:"keys,omitempty"`
 	Across Across   `json:"across,omitempty"`
+}
+
+// Form is the form of its key, from 0. Of two keys, the second one comes in the other form first: what is refused as a form is refused then, too,
+// and what is mistaken for its neighbour is not.
+func (n Neighbour) Form() int {
+	if n.Pair > 0 {
+		return (n.Place + n.Pair - 1) % 2
+	}
+	return n.Place
 }
 
 // Move is what an intent does next: it sends a batch of requests, or does something else, such as waiting.

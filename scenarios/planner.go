@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/faults"
@@ -257,5 +258,9 @@ func neighbourOf(s Scenario, n int) *Neighbour {
 		return nil
 	}
 	place := (n - 1) % s.Neighbours.Of
-	return &Neighbour{First: n - place, Place: place, Keys: s.Neighbours.Keys, Across: s.Neighbours.Across}
+	pair := 0
+	if s.Neighbours.Of == 4 && slices.Contains([]Likeness{KeysCase, KeysSpace, KeysQuote}, s.Neighbours.Keys) {
+		pair = 1 + place/2
+	}
+	return &Neighbour{First: n - place, Place: place, Pair: pair, Keys: s.Neighbours.Keys, Across: s.Neighbours.Across}
 }
