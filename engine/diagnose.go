@@ -15,6 +15,7 @@ import (
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 )
 
@@ -175,15 +176,21 @@ func (c create) diagnoseIdentity(a history.Attempt) error {
 }
 
 // diagnoseFirstRows says why there are rows before the first request: of a new marker there can be none but
-// those of what was prepared.
+// those of what was prepared, unless the query goes by something else.
 func diagnoseFirstRows(s *Session, h *history.History) error {
 	if h.Before == nil {
 		return nil
 	}
 	for _, i := range h.Intents {
-		if o := s.create(i).operation; len(h.Before.Rows[i.Bodies[history.Original].Marker]) > 0 && len(o.Prepare) > 0 {
+		o, rows := s.create(i).operation, h.Before.Rows[i.Bodies[history.Original].Marker]
+		switch {
+		case len(rows) == 0:
+		case len(o.Prepare) > 0:
 			return runerror.Configf("operations.%s.rows.query of %s finds a row before the first request: let it select what the request brings about, and not what prepare has made",
 				o.Name, s.System.Name)
+		default:
+			return runerror.Configf("operations.%s.rows of %s finds %s for a marker that was not sent yet%s: it goes by something that creates share; let it find what has the marker, and nothing else",
+				o.Name, s.System.Name, english.Plural(len(rows), "row"), shownRows(rows))
 		}
 	}
 	return nil
@@ -289,7 +296,7 @@ func (c create) diagnoseRowsOf(ctx context.Context, marker string, rows []histor
 	case n == 0:
 		return c.withoutRow(ctx, marker, said)
 	case n > 1:
-		return c.withRows(ctx, marker, n)
+		return c.withRows(ctx, marker, rows)
 	}
 	column := c.operation.Rows.Identity
 	if _, found := rows[0][column]; !found && column != "" {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
@@ -46,8 +47,8 @@ func (c create) withoutRow(ctx context.Context, marker, said string) (doubt stri
 	found, unsearched, err := s.System.Rows.Search(ctx, marker)
 	switch {
 	case err == nil && len(found) > 0:
-		return "", runerror.Configf("a plain create was %s, and no row that %s finds has its marker %q; it is in %s: let the query look there",
-			said, query, marker, places(found))
+		return "", runerror.Configf("a plain create was %s, and no row that %s finds has its marker %q; it is in %s%s: let the query look there, unless the target was to make a row elsewhere and made none",
+			said, query, marker, places(found), otherwise(found, marker))
 	case err != nil || slices.ContainsFunc(unsearched, isOwn):
 		why := few(unsearched)
 		if err != nil {
@@ -66,16 +67,44 @@ func (c create) withoutRow(ctx context.Context, marker, said string) (doubt stri
 }
 
 // withRows tells a create that made several rows from a row query that finds one several times.
-func (c create) withRows(ctx context.Context, marker string, n int) (doubt string, err error) {
-	s := c.session
+func (c create) withRows(ctx context.Context, marker string, rows []history.Row) (doubt string, err error) {
+	s, n := c.session, len(rows)
 	query := fmt.Sprintf("operations.%s.rows.query of %s", c.operation.Name, s.System.Name)
 	found, _, err := s.System.Rows.Search(ctx, marker)
-	asked := slices.DeleteFunc(found, func(p snapshots.Place) bool { return !names(c.operation.Rows.Query, p.Table) })
+	asked := slices.DeleteFunc(slices.Clone(found), func(p snapshots.Place) bool { return !names(c.operation.Rows.Query, p.Table) })
 	if err != nil || len(asked) == 0 || slices.ContainsFunc(asked, func(p snapshots.Place) bool { return p.Rows == 1 }) {
-		return "", runerror.Configf("%s finds %d rows for one plain create: let it find exactly the created thing, unless the target really makes %d of it", query, n, n)
+		return "", runerror.Configf("%s finds %d rows for one plain create that was sent once%s: either it counts rows that are not the created thing, and has to find exactly that (effects may count the others), or the target makes %d for one request%s",
+			query, n, shownRows(rows), n, holding(found))
 	}
 	return fmt.Sprintf("one plain create of the pilot made %s with its marker (%s), unless %s does not find exactly the created thing",
 		english.Plural(n, "row"), places(asked), query), nil
+}
+
+// holding says where a marker is; empty: nowhere that was searched.
+func holding(found []snapshots.Place) string {
+	var all []string
+	for _, p := range found {
+		all = append(all, fmt.Sprintf("%s of %s", english.Plural(p.Rows, "row"), p.Table))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return " (the marker is in " + english.List(all, "and") + ")"
+}
+
+// otherwise says how a marker is stored that is nowhere stored as it was sent; empty: it is.
+func otherwise(found []snapshots.Place, marker string) string {
+	for _, p := range found {
+		for _, column := range p.Columns {
+			if p.Held[0][column] == marker {
+				return ""
+			}
+		}
+	}
+	if len(found[0].Columns) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (stored as %s)", driver.Snippet(found[0].Held[0][found[0].Columns[0]]))
 }
 
 // names reports that a query names a table.
