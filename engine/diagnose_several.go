@@ -88,10 +88,13 @@ func (s several) diagnoseNames(context.Context) error {
 }
 
 // diagnoseOneName says that what the file takes for the name of a row is the same in the rows of all creates: whatever an
-// answer named, it would fit.
+// answer named, it would fit. Numbers may begin anew under each parent that is prepared, and for each principal.
 func (s several) diagnoseOneName(context.Context) error {
 	column := s.operation.Rows.Identity
-	if column == "" || s.operation.Rows.Adds != "" || !s.operation.Identity.Declared() {
+	if column == "" || s.operation.Rows.Adds != "" || !s.operation.Identity.Declared() || len(s.operation.Prepare) > 0 {
+		return nil
+	}
+	if slices.ContainsFunc(s.intents, func(i history.Intent) bool { return i.Principal != s.intents[0].Principal }) {
 		return nil
 	}
 	var first any
@@ -170,9 +173,9 @@ func shownValues(values []string) string {
 }
 
 // diagnoseGrown says that a table of the query has got as many rows as creates were sent, and none with their markers: the
-// target stores what it makes, in another form than it was sent.
+// target stores what it makes, in another form than it was sent. What is prepared may stand in the same table.
 func (s several) diagnoseGrown(ctx context.Context) error {
-	if slices.ContainsFunc(s.rows, func(rows []history.Row) bool { return len(rows) > 0 }) {
+	if len(s.operation.Prepare) > 0 || slices.ContainsFunc(s.rows, func(rows []history.Row) bool { return len(rows) > 0 }) {
 		return nil
 	}
 	for _, table := range slices.Sorted(maps.Keys(s.grown)) {

@@ -101,6 +101,7 @@ func (d Draft) Prove(c Created) *Proof {
 	slices.SortStableFunc(places, func(a, b place) int {
 		return cmp.Or(-cmp.Compare(a.worth(d), b.worth(d)), cmp.Compare(a.rank, b.rank))
 	})
+	entity(d, places)
 	best := places[0].Proof
 	if best.Several = several(places[0], places); len(best.Several.Rows) > 0 && !best.Several.Together {
 		best.Several.identity, best.Several.shown = best.Identity, best.Shown
@@ -202,10 +203,29 @@ func (p place) worth(d Draft) int {
 	if calledAs(p.Table.Name, d.Path) {
 		worth += 2
 	}
-	if !bookkeeping.MatchString(p.Table.Name) {
+	if !bookkeeping.MatchString(p.Table.Name) && !lookedUp.MatchString(p.Table.Name) {
 		worth++
 	}
 	return worth
+}
+
+// lookedUp matches names of tables by whose rows others are looked up.
+var lookedUp = regexp.MustCompile(`(?i)search|index|fts|lookup|suggest`)
+
+// entity puts the place to the front to whose table the first one refers by the very column that the answer names: what is called so is
+// the row there, unless the path is called as the first one's table is.
+func entity(d Draft, places []place) {
+	first := places[0]
+	for n, p := range places[1:] {
+		refers := slices.ContainsFunc(first.Table.Refers, func(r databases.Reference) bool {
+			return r.Column == first.Identity && r.Table == p.Table.FullName() && first.Row[r.Column] == p.Row[r.Theirs]
+		})
+		if refers && p.Exact && p.Late == first.Late && !calledAs(first.Table.Name, d.Path) {
+			copy(places[1:n+2], places[:n+1])
+			places[0] = p
+			return
+		}
+	}
 }
 
 // calledAs reports that a table is called as the end of the path is, singular or plural.

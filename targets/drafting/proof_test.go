@@ -53,6 +53,35 @@ func TestTheCreatedThingIsToldFromOtherPlaces(t *testing.T) {
 	require.Len(t, twice.Several.Rows, 2)
 }
 
+// A table by which things are found has their numbers and their texts, too.
+func TestWhatThingsAreFoundByIsNotTheThing(t *testing.T) {
+	t.Parallel()
+	draft := drafting.Draft{Path: "/api.php", Texts: []string{"/title"}}
+	answer := map[string]any{"edit": map[string]any{"pageid": 7}}
+	row := func(table, key string, refers ...databases.Reference) databases.Landing {
+		l := landing(table, []string{"note"}, map[string]string{key: "7", "note": "mx0"})
+		l.Table.Primary, l.Table.Refers = []string{key}, refers
+		return l
+	}
+	page := row("page", "page_id")
+	for name, found := range map[string]databases.Landing{
+		"by its name":                row("searchindex", "si_page"),
+		"by what the answer names":   row("archive", "ar_page", databases.Reference{Column: "ar_page", Table: "page", Theirs: "page_id"}),
+		"by its name, full text":     row("a_fts", "page_id"),
+		"by both":                    row("page_lookup", "page_id", databases.Reference{Column: "page_id", Table: "page", Theirs: "page_id"}),
+		"although it refers to that": row("an_index", "page_id", databases.Reference{Column: "page_id", Table: "page", Theirs: "page_id"}),
+	} {
+		for _, landings := range [][]databases.Landing{{found, page}, {page, found}} {
+			p := draft.Prove(drafting.Created{Marker: "m", Answer: answer, Landings: landings})
+			require.Equal(t, "page", p.Table.Name, name)
+			require.Equal(t, contract.Identity{JSON: "/edit/pageid"}, p.Named, name)
+		}
+	}
+	draft.Path = "/archives"
+	p := draft.Prove(drafting.Created{Marker: "m", Answer: answer, Landings: []databases.Landing{page, row("archive", "ar_page", databases.Reference{Column: "ar_page", Table: "page", Theirs: "page_id"})}})
+	require.Equal(t, "archive", p.Table.Name, "the path is called so")
+}
+
 // The number of a call is what the request has said, and the user's is that of each row in the log.
 func TestWhatTheRequestHasSaidSpeaksForNoTable(t *testing.T) {
 	t.Parallel()
