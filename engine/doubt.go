@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
@@ -47,6 +46,9 @@ func (c create) withoutRow(ctx context.Context, marker, said string) (doubt stri
 	found, unsearched, err := s.System.Rows.Search(ctx, marker)
 	switch {
 	case err == nil && len(found) > 0:
+		if own := slices.DeleteFunc(slices.Clone(found), func(p snapshots.Place) bool { return !names(c.operation.Rows.Query, p.Table) }); len(own) > 0 {
+			found = own
+		}
 		return "", runerror.Configf("a plain create was %s, and no row that %s finds has its marker %q; it is in %s%s: let the query look there, unless the target was to make a row elsewhere and made none",
 			said, query, marker, places(found), otherwise(found, marker))
 	case err != nil || slices.ContainsFunc(unsearched, isOwn):
@@ -92,19 +94,20 @@ func holding(found []snapshots.Place) string {
 	return " (the marker is in " + english.List(all, "and") + ")"
 }
 
-// otherwise says how a marker is stored that is nowhere stored as it was sent; empty: it is.
+// otherwise says in which letters a marker is stored that is nowhere stored as it was sent; empty: it is.
 func otherwise(found []snapshots.Place, marker string) string {
+	stored := ""
 	for _, p := range found {
 		for _, column := range p.Columns {
-			if p.Held[0][column] == marker {
+			switch value := p.Held[0][column]; {
+			case value == marker:
 				return ""
+			case strings.EqualFold(value, marker):
+				stored = fmt.Sprintf(" (stored as %q)", value)
 			}
 		}
 	}
-	if len(found[0].Columns) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (stored as %s)", driver.Snippet(found[0].Held[0][found[0].Columns[0]]))
+	return stored
 }
 
 // names reports that a query names a table.

@@ -335,7 +335,11 @@ func (i *inquiry) look(ctx context.Context, c drafting.Created) (why string) {
 	}
 	p := i.file.Proof
 	if p == nil {
-		return fmt.Sprintf("the create was answered %d%s, and %s.", c.Status, whereTo(c), nowhere(i))
+		return fmt.Sprintf("the create was answered %d%s, and %s.", c.Status, whereTo(c), nowhere(i, c))
+	}
+	if other := slices.IndexFunc(c.Landings, func(l databases.Landing) bool { return len(l.Columns) == 0 }); other >= 0 && c.Landings[other].Table.FullName() != p.Table.FullName() {
+		i.file.Doubt("Whether %s is what creates make: %s holds the text in other letters than it was sent, such as with a capital. If that is the created thing, let rows.query find it there.",
+			p.Table.FullName(), c.Landings[other].Table.FullName())
 	}
 	fmt.Fprintf(i.Said, "it was answered %d; %s landed in %s.%s\n", c.Status, p.Text, inert.Comment(p.Table.FullName()), inert.Comment(p.Column))
 	if !i.file.Draft.GraphQL {
@@ -346,9 +350,14 @@ func (i *inquiry) look(ctx context.Context, c drafting.Created) (why string) {
 }
 
 // nowhere says that what a create has left was not found.
-func nowhere(i *inquiry) string {
+func nowhere(i *inquiry, c drafting.Created) string {
 	if l, isListing := i.db.(*listing); isListing {
 		return l.why
+	}
+	for _, l := range c.Landings {
+		if len(l.Columns) == 0 {
+			return "its marker is in " + inert.Comment(l.Table.FullName()) + " in other letters than it was sent, as where the target writes names with a capital: send a create whose text is stored as it is"
+		}
 	}
 	return "its marker is in no text column of the database; the target may not store the text, or --db is another database"
 }

@@ -86,3 +86,20 @@ func TestAMistakeThatSeveralPlainCreatesShow(t *testing.T) {
 		})
 	}
 }
+
+// TestInitSaysThatTheThingMayHaveItsNameInOtherLetters holds that a table by which things are found is not taken without a word, where the
+// thing itself has its name with a capital.
+func TestInitSaysThatTheThingMayHaveItsNameInOtherLetters(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, nil)
+	_, err := s.db.Exec(`create table searchindex (thing integer primary key, title text);
+		create trigger after_create after insert on things begin
+			insert into searchindex values (new.id, new.note);
+			update things set note = upper(substr(note, 1, 1)) || substr(note, 2), body = null where id = new.id;
+		end`)
+	require.NoError(t, err)
+	env := map[string]string{"DATABASE_URL": "sqlite://" + s.path}
+	file, _ := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: k-1' -d '{"note":"two lamps"}' `+s.url+"/things", "--db", env["DATABASE_URL"])
+	text := strings.Join(strings.Fields(strings.ReplaceAll(readFile(t, file), "#", "")), " ")
+	require.Contains(t, text, "Whether searchindex is what creates make: things holds the text in other letters than it was sent")
+}

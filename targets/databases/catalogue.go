@@ -47,7 +47,7 @@ func (t Table) FullName() string {
 }
 
 // texts are the types of columns in which texts can be looked for.
-var texts = regexp.MustCompile(`(?i)char|text|clob|json|string|xml`)
+var texts = regexp.MustCompile(`(?i)char|text|clob|json|string|xml|varbinary`)
 
 // TypeOf is the type of a column; empty: it has no such column, or none.
 func (t Table) TypeOf(column string) string {

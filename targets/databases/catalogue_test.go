@@ -235,6 +235,32 @@ func TestATextIsFoundWhereverItStands(t *testing.T) {
 	}
 }
 
+// A service may write a text in capitals, and a title as bytes.
+func TestATextIsFoundInWhateverLetters(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dialects() {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			db, err := databases.Open(t.Context(), place(t, dialect), databases.ReadWrite)
+			require.NoError(t, err)
+			t.Cleanup(func() { db.Close() })
+			title := map[databases.Dialect]string{databases.SQLite: "text", databases.PostgreSQL: "varchar(80)", databases.MariaDB: "varbinary(80)"}[dialect]
+			for _, statement := range []string{"create table page (id integer primary key, title " + title + ")", "insert into page values (1, 'Marker7'), (2, 'marker7')"} {
+				_, err := db.Exec(statement)
+				require.NoError(t, err, statement)
+			}
+			tables, err := db.Catalogue(t.Context())
+			require.NoError(t, err)
+			found, unsearched := db.Search(t.Context(), tables, "marker7")
+			require.Empty(t, unsearched)
+			require.Len(t, found, 2)
+			require.Empty(t, found[0].Columns)
+			require.Equal(t, "Marker7", found[0].Row["title"])
+			require.Equal(t, []string{"title"}, found[1].Columns)
+		})
+	}
+}
+
 func TestTablesThatCannotBeSearchedAreNamed(t *testing.T) {
 	t.Parallel()
 	db := shop(t, databases.SQLite)

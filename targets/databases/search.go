@@ -21,15 +21,15 @@ const (
 // Landing is a row in which a text was found.
 type Landing struct {
 	Table   Table
-	Columns []string          // that hold the text
+	Columns []string          // that hold the text; none: some hold it in other letters
 	Row     map[string]string // its values; those that are NULL are missing
 }
 
 // digits matches what columns of numbers are looked through for, too.
 var digits = regexp.MustCompile(`^[0-9]+$`)
 
-// Search looks for a text, or a number in digits, in the columns of these tables that can hold one, and lists the rows that have it
-// in one of them, a few of each table. Unsearched are the tables that it did not get through.
+// Search looks for a text, capitals or not, or a number in digits, in the columns of these tables that can hold one, and lists the rows
+// that have it in one of them, a few of each table. Unsearched are the tables that it did not get through.
 func (d *Database) Search(ctx context.Context, tables []Table, text string) (found []Landing, unsearched []string) {
 	for i, t := range tables {
 		if i >= searchedTables {
@@ -53,7 +53,7 @@ func (d *Database) searchTable(ctx context.Context, t Table, text string) ([]Lan
 	for _, c := range t.Columns {
 		if c.holdsText() || number && c.HoldsNumber() {
 			args = append(args, "%"+text+"%")
-			conditions = append(conditions, d.Dialect.asText(c.Name)+" like "+d.Dialect.Parameter(len(args)))
+			conditions = append(conditions, d.Dialect.holding(c.Name, d.Dialect.Parameter(len(args))))
 		}
 	}
 	if len(args) == 0 {
@@ -160,6 +160,19 @@ func (d Dialect) asText(column string) string {
 		return "cast(" + name + " as text)"
 	}
 	return name
+}
+
+// holding is a condition that a column holds what a pattern says, in whatever letters: what a service has written in capitals is told
+// from what is not there. MariaDB compares bytes, and texts of some collations, only as they are.
+func (d Dialect) holding(column, pattern string) string {
+	switch d {
+	case PostgreSQL:
+		return d.asText(column) + " ilike " + pattern
+	case MariaDB:
+		return "convert(" + d.Name(column) + " using utf8mb4) like " + pattern
+	default:
+		return d.Name(column) + " like " + pattern
+	}
 }
 
 // TableName writes the name of a table, with quotes where it takes them.
