@@ -255,7 +255,7 @@ func shownRows(rows []history.Row) string {
 
 // sizes counts the rows of the tables that the row query of a doubtful operation names: where no row has the marker of a plain
 // create, they tell whether it was stored at all. Nil: nothing is in doubt, or they cannot be counted.
-func (s *Session) sizes(ctx context.Context) map[string]int {
+func sizes(ctx context.Context, s *Session) map[string]int {
 	if s.Doubt.Operation == "" || s.System.Rows == nil {
 		return nil
 	}
@@ -269,11 +269,11 @@ func (s *Session) sizes(ctx context.Context) map[string]int {
 }
 
 // grownSince says by how many rows tables have grown.
-func (s *Session) grownSince(ctx context.Context, before map[string]int) map[string]int {
+func grownSince(ctx context.Context, s *Session, before map[string]int) map[string]int {
 	if before == nil {
 		return nil
 	}
-	grown := s.sizes(ctx)
+	grown := sizes(ctx, s)
 	for table, n := range grown {
 		grown[table] = n - before[table]
 	}

@@ -131,7 +131,7 @@ const (
 func playPilot(ctx context.Context, s *Session, f scenarios.File) (*history.History, error) {
 	defer func() { s.again = "" }()
 	for try := 1; ; try++ {
-		sizes := s.sizes(ctx)
+		before := sizes(ctx, s)
 		if err := s.Play(ctx, f, scenarios.NewPlan(f.Scenario, s.config.Seed)); err != nil {
 			return nil, err
 		}
@@ -143,7 +143,7 @@ func playPilot(ctx context.Context, s *Session, f scenarios.File) (*history.Hist
 			return nil, context.Cause(ctx)
 		}
 		done := withoutFailures(s, h)
-		if err = diagnosePilot(ctx, s, done, h, sizes); err == nil {
+		if err = diagnosePilot(ctx, s, done, h, before); err == nil {
 			return done, nil
 		}
 		// Try again only what may pass: a wrong path gives the same answer each time.
@@ -223,9 +223,9 @@ func diagnoseCount(ctx context.Context, s *Session) error {
 	}
 }
 
-// diagnosePilot says what is wrong with a history of the pilot, of which whole has also what passes. Sizes are those of
-// the doubtful tables before it.
-func diagnosePilot(ctx context.Context, s *Session, h, whole *history.History, sizes map[string]int) error {
+// diagnosePilot says what is wrong with a history of the pilot, of which whole has also what passes. Before are the sizes of
+// doubtful tables before it was played.
+func diagnosePilot(ctx context.Context, s *Session, h, whole *history.History, before map[string]int) error {
 	if h.Before != nil && h.Before.Error != "" {
 		if !s.alive(ctx) { // and its tables may have gone with it
 			return notReachable(s)
@@ -257,7 +257,7 @@ func diagnosePilot(ctx context.Context, s *Session, h, whole *history.History, s
 	if len(h.Attempts) < len(whole.Attempts) {
 		return nil // what failed may have left something
 	}
-	return diagnoseSeveral(ctx, s, h, judged, s.grownSince(ctx, sizes))
+	return diagnoseSeveral(ctx, s, h, judged, grownSince(ctx, s, before))
 }
 
 // normalTime is the median duration of the plain creates.
