@@ -79,40 +79,43 @@ func (s several) diagnoseNames(context.Context) error {
 		}
 	}
 	told, name := s.findings[s.intents[0].ID], s.operation.Name
-	if told.Then == told.First || s.operation.Rows.Identity == "" {
-		return fmt.Errorf("%s has a row of its own, and was told %q at %s as the name of it: operations.%s.identity of %s has to be what tells created things apart, unless the target names one for the other",
-			s.each(), told.Then, told.Where, name, s.file())
-	}
 	return fmt.Errorf("%s was told the name of something that is not its row: the first was told %q at %s, and operations.%s.rows of %s finds %s with %s in %s. Let operations.%s.identity be what names the created thing, and rows.query and rows.identity find that thing; unless the target names what it did not make",
 		s.each(), told.Then, told.Where, name, s.file(), english.Plural(len(s.rows[0]), "row"), told.First, s.operation.Rows.Identity, name)
 }
 
-// diagnoseOneName says that what the file takes for the name of a row is the same in the rows of all creates: whatever an
-// answer named, it would fit. Numbers may begin anew under each parent that is prepared, and for each principal.
+// diagnoseOneName says that what the file takes for the name of a row is the same for all creates, in their rows, where whatever an
+// answer named would fit, or in their answers, where rows have no name to compare with. Numbers may begin anew under each parent that is
+// prepared, and for each principal.
 func (s several) diagnoseOneName(context.Context) error {
-	column := s.operation.Rows.Identity
-	if column == "" || s.operation.Rows.Adds != "" || !s.operation.Identity.Declared() || len(s.operation.Prepare) > 0 {
+	o, column := s.operation, s.operation.Rows.Identity
+	if o.Rows.Adds != "" || !o.Identity.Declared() || len(o.Prepare) > 0 {
 		return nil
 	}
-	if slices.ContainsFunc(s.intents, func(i history.Intent) bool { return i.Principal != s.intents[0].Principal }) {
-		return nil
-	}
-	var first any
-	for n, rows := range s.rows {
-		for k, row := range rows {
-			if n+k == 0 {
-				first = row[column]
-			}
-			if row[column] == nil || fmt.Sprint(row[column]) != fmt.Sprint(first) {
-				return nil
-			}
-		}
-		if len(rows) == 0 {
+	var told []string
+	for n, i := range s.intents {
+		if len(s.rows[n]) == 0 || i.Principal != s.intents[0].Principal {
 			return nil
 		}
+		if column == "" {
+			told = append(told, s.session.System.Terms().Named(o.Name, s.attempts[n]))
+			continue
+		}
+		for _, row := range s.rows[n] {
+			if row[column] == nil {
+				return nil
+			}
+			told = append(told, fmt.Sprint(row[column]))
+		}
 	}
-	return fmt.Errorf("%s has a row of its own, and all of them have %v in %s: operations.%s.rows.identity of %s has to be a column that tells created things apart, and operations.%s.identity what names it in the answer; where no answer does, leave both out",
-		s.each(), first, column, s.operation.Name, s.file(), s.operation.Name)
+	switch told = slices.Compact(told); {
+	case len(told) > 1 || told[0] == "":
+		return nil
+	case column == "":
+		return fmt.Errorf("%s has a row of its own, and was told %q at %s as the name of it: operations.%s.identity of %s has to be what tells created things apart, and is left out where no answer does; unless the target names one for the other",
+			s.each(), told[0], o.Identity, o.Name, s.file())
+	}
+	return fmt.Errorf("%s has a row of its own, and all of them have %s in %s: operations.%s.rows.identity of %s has to be a column that tells created things apart, and operations.%s.identity what names it in the answer; where no answer does, leave both out",
+		s.each(), told[0], column, o.Name, s.file(), o.Name)
 }
 
 // diagnoseParts says that the rows of each create differ alike, as the steps of a history do. What makes a row twice makes

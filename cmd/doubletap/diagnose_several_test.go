@@ -40,6 +40,11 @@ func TestAMistakeThatSeveralPlainCreatesShow(t *testing.T) {
 			wrap: sameName, from: "identity: /id", to: "identity: /user",
 			says: []string{"told the name of something that is not its row", `"7" at /user`, "operations.create.identity"},
 		},
+		"all answers have one name, and rows none": {
+			wrap: sameName, from: "identity: /id\n    rows: {query: select id from things where note = :marker, identity: id}",
+			to:   "identity: /user\n    rows: {query: select note from things where note = :marker}",
+			says: []string{"has a row of its own, and was told \"7\" at /user as the name of it", "operations.create.identity of", "unless the target names one for the other"},
+		},
 		"all rows have one name": {
 			wrap: sameName, from: "identity: /id\n    rows: {query: select id from things where note = :marker, identity: id}",
 			to:   "identity: /user\n    rows: {query: select 7 as owner from things where note = :marker, identity: owner}",
