@@ -16,7 +16,7 @@ import (
 // JSON writes the whole report, nothing cut, as indented JSON. The members are those of
 // [checker.Report] and the types under it, listed in FORMAT.md; besides them every attempt of a
 // finding carries its passage. The member "version" changes when a member changes its meaning or
-// goes; new members may come without. Control characters are written as escapes.
+// goes; new members may come without. Control characters are written as escapes. It is one write.
 func JSON(w io.Writer, r checker.Report) error {
 	text, err := indented(packed(r))
 	if err == nil {

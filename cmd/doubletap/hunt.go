@@ -64,7 +64,7 @@ exercised, or the bound is not reached.`,
 	cmd.Flags().DurationVar(&o.hunt.For, "for", 0, "begin no rounds later than this (default: 5m, without --until)")
 	cmd.Flags().Var(&o.until, "until", "end when, with 95 % confidence, less than this share of rounds breaks, such as 0.1%")
 	cmd.Flags().StringVar(&o.known, "known", "", "register of known bugs: what breaks in these ways does not end the hunt")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print the JSON report in place of the text")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the JSON report in place of the text, or with --dry-run the plan")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the plans of all rounds (default: random)")
 	return cmd
 }
@@ -96,7 +96,7 @@ func huntCommand(ctx context.Context, args []string, o huntFlags, s streams) err
 	c.Commands = func(dir string, seed uint64) rundir.Commands {
 		return rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, hunt: c.Hunt, gate: gate{inconclusive: o.gate.inconclusive}}.commands(dir)
 	}
-	report, err := told(s, o.json && !o.dryRun, func(s streams) (*checker.Report, error) { return perform(ctx, c, s) })
+	report, err := told(s, o.json, func(s streams) (*checker.Report, error) { return perform(ctx, c, s) })
 	return conclude(ctx, report, err, o.gate, s)
 }
 

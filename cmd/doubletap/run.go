@@ -82,7 +82,7 @@ func (o *runFlags) addTo(cmd *cobra.Command) {
 	o.workers.add(cmd)
 	cmd.Flags().BoolVar(&o.failed, "last-failed", false, "play the scenarios that failed in the latest run")
 	cmd.Flags().BoolVar(&o.ignoreEffects, "ignore-effects", false, "count nothing that reaches a sink: it answers, and reports say what was not watched")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print the JSON report in place of the text")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the JSON report in place of the text, or with --dry-run the plan; of several operations a list of them")
 	cmd.Flags().StringVar(&o.known, "known", "", "register of known bugs of built-in scenarios: with these only, a scenario fails as expected")
 	cmd.Flags().StringVar(&o.writeKnown, "write-known", "", "write a register of known bugs with each cause that this run finds, for --known of later runs")
 	cmd.Flags().Var(&o.confidence, "confidence", "play scenarios that race so often that a pass says, with 95 % confidence, that less than this share of rounds breaks, such as 1%")
@@ -196,7 +196,7 @@ func (o *runFlags) check(s streams) error {
 // runCommand plays what was asked for: one run, or one for each operation in turn. Files are read
 // before flags are looked at any closer, so that one command names the mistakes of all files. The
 // register is written last, by what all the runs have shown.
-func runCommand(ctx context.Context, args []string, o runFlags, s streams) error {
+func runCommand(ctx context.Context, args []string, o runFlags, s streams) (failed error) {
 	asked, err := o.turns(args)
 	var register scenarios.Register
 	var unread error
@@ -215,6 +215,11 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 		if asked, err = o.inTurn(ctx, asked[0], s); err != nil {
 			return err
 		}
+	}
+	if o.json && (len(asked) > 1 || o.operation == everyOperation && asked[0].operation != everyOperation) {
+		all := &jsonList{to: s.bytes}
+		s.bytes = all
+		defer func() { failed = errors.Join(failed, all.end()) }()
 	}
 	var played []checker.Report
 	play := func(ctx context.Context, t turn, o runFlags) (*checker.Report, error) {
@@ -262,16 +267,18 @@ func (o runFlags) playOne(ctx context.Context, args []string, files []scenarios.
 	c.Shard = o.shard.Shard
 	c.Seed, c.Seeded, c.Known, c.Confidence = o.seed, o.seeded, register, float64(o.confidence)
 	c.Commands = func(dir string, seed uint64) rundir.Commands { return o.rerun(args, seed).commands(dir) }
-	report, err := told(s, o.json && !o.dryRun, func(s streams) (*checker.Report, error) { return perform(ctx, c, s) })
+	report, err := told(s, o.json, func(s streams) (*checker.Report, error) { return perform(ctx, c, s) })
 	return report, conclude(ctx, report, err, o.gate, s)
 }
 
-// told plays, and tells what is played as text, or in the end as JSON in its place.
+// told plays, and tells what is played as text, or in the end as JSON in its place. A dry run tells its plan.
 func told(s streams, asJSON bool, play func(streams) (*checker.Report, error)) (*checker.Report, error) {
 	if !asJSON {
 		return play(s)
 	}
-	report, err := play(s.quiet())
+	quiet := s.quiet()
+	quiet.plan = true
+	report, err := play(quiet)
 	if report != nil {
 		err = errors.Join(err, reports.JSON(s.bytes, *report))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -89,6 +90,34 @@ func (o runFlags) playEach(ctx context.Context, each []turn, play func(context.C
 		}
 	}
 	return worst
+}
+
+// jsonList writes JSON texts, each of which comes in one write, as one list.
+type jsonList struct {
+	to   io.Writer
+	some bool
+}
+
+func (l *jsonList) Write(text []byte) (int, error) {
+	before := "[\n"
+	if l.some {
+		before = ",\n"
+	}
+	l.some = true
+	if _, err := io.WriteString(l.to, before); err != nil {
+		return 0, err
+	}
+	return l.to.Write(text)
+}
+
+// end closes the list.
+func (l *jsonList) end() error {
+	last := "]\n"
+	if !l.some {
+		last = "[]\n"
+	}
+	_, err := io.WriteString(l.to, last)
+	return err
 }
 
 // registered are the known bugs of the register, and of the scenarios' own files.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -90,6 +92,35 @@ func TestLastFailedSeesEachOperationOfACommand(t *testing.T) {
 	got = run("--last-failed", "--operation", "create_order")
 	require.Equal(t, exitFinding, got.code, "%s", got)
 	require.Contains(t, got.out, "operation create_order, not create_quote")
+}
+
+// Programs read one JSON value from the standard output, whatever is played of however many operations.
+func TestJSONIsOneValue(t *testing.T) {
+	t.Parallel()
+	read := func(into any, more ...string) {
+		t.Helper()
+		got := callWith(t.Context(), nil, append(more, "--target", "builtin:unique-key", "--reports", t.TempDir(), "--seed", "7", "--json")...)
+		require.Equal(t, exitPass, got.code, "%s", got)
+		require.NoError(t, json.Unmarshal([]byte(got.out), into), "%s", got)
+	}
+	var reported []checker.Report
+	read(&reported, "run", "plain-create", "--operation", "all")
+	require.Len(t, reported, 2)
+	require.Equal(t, []string{"create_order", "create_quote"}, []string{reported[0].Operation, reported[1].Operation})
+
+	var plan reports.Plan
+	read(&plan, "run", "plain-create", "key-expired", "--dry-run")
+	require.Equal(t, "create_order", plan.Operation)
+	require.Equal(t, uint64(7), plan.Seed)
+	require.Len(t, plan.Scenarios, 2)
+	require.Equal(t, reports.Planned{Scenario: "plain-create", Intents: 8, Requests: 8}, plan.Scenarios[0])
+	require.Contains(t, plan.Scenarios[1].NotApplicable, "expiry.after")
+
+	var plans []reports.Plan
+	read(&plans, "run", "plain-create", "--operation", "all", "--dry-run")
+	require.Len(t, plans, 2)
+	read(&plan, "hunt", "--dry-run", "--until", "10%")
+	require.InDelta(t, 0.1, plan.Hunt.Until, 1e-9)
 }
 
 // What was interrupted says of each operation what came of it.

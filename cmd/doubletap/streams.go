@@ -15,6 +15,7 @@ type streams struct {
 	out    io.Writer
 	err    io.Writer
 	bytes  io.Writer // out as it is, for what programs read
+	plan   bool      // what a dry run would send is told there, as JSON
 	getenv func(string) (string, bool)
 	listed func() []string // the whole environment, as NAME=value; nil: not for this program to see
 

@@ -38,6 +38,10 @@ func newTerminal(target string, s streams) *terminal {
 func (t *terminal) observe(e engine.Event) {
 	switch e := e.(type) {
 	case engine.Announced:
+		if e.DryRun && t.streams.plan {
+			t.failure = reports.PlanJSON(t.streams.bytes, planOf(e))
+			return
+		}
 		t.announce(e)
 		t.whole.announced(e)
 	case engine.ScenarioStarted:
@@ -119,6 +123,24 @@ func (t *terminal) announce(a engine.Announced) {
 	if a.DryRun {
 		t.list(a.Scenarios)
 	}
+}
+
+// planOf is what is announced, for programs.
+func planOf(a engine.Announced) reports.Plan {
+	p := reports.Plan{
+		Tool: a.Tool, Target: a.Target, Operation: a.Operation, NotPlayed: a.NotPlayed, Together: a.Together, BaseURL: a.Address,
+		Instances: a.Instances, Seed: a.Seed, Requests: a.Requests, Steps: a.Steps, RowsSource: a.RowsSource, Scenarios: []reports.Planned{},
+	}
+	if a.Limit != nil {
+		p.Limit = &reports.PlanLimit{Requests: a.Limit.Requests, Per: a.Limit.Per, Takes: a.Limit.Takes}
+	}
+	if a.Hunt != nil {
+		p.Hunt = &reports.PlanHunt{For: a.Hunt.For, Until: a.Hunt.Until}
+	}
+	for _, s := range a.Scenarios {
+		p.Scenarios = append(p.Scenarios, reports.Planned{Scenario: s.Name, NotApplicable: s.Why, Intents: s.Intents, Requests: s.Requests})
+	}
+	return p
 }
 
 // list prints what each scenario would send.
