@@ -77,6 +77,21 @@ func TestADiskThatFillsUpStopsTheSending(t *testing.T) {
 	require.Less(t, things.Load(), int64(900), "what cannot be recorded is not sent")
 }
 
+// TestSilenceFollowsAPlainCreate holds that a target which works at all requests at once, and answers none before it has worked as long as for one
+// after the other, is not taken for one that answers nothing, within reason.
+func TestSilenceFollowsAPlainCreate(t *testing.T) {
+	t.Parallel()
+	f, err := scenarios.Load("long.yaml", []byte(creates1000)) // four at a time
+	require.NoError(t, err)
+	for normal, longest := range map[time.Duration]time.Duration{50 * time.Millisecond: silentAnswer * silence, 4 * time.Second: 32 * time.Second, time.Minute: longestLeft} {
+		r := &scenarioRun{
+			session: &Session{silence: silence, normal: normal},
+			sender:  driver.New(driver.Config{Workload: driver.Workload{Plan: scenarios.NewPlan(f, 1)}}),
+		}
+		require.Equal(t, longest, silentAnswer*r.silence(), normal)
+	}
+}
+
 // TestATargetThatFallsSilent would take more than an hour if every client waited out its deadline.
 func TestATargetThatFallsSilent(t *testing.T) {
 	t.Parallel()

@@ -17,6 +17,11 @@ const (
 // errSilent is why sending ends when the target takes connections and does nothing else.
 var errSilent = errors.New("the target answers nothing any more")
 
+// silence is how long nothing may come to an end. All requests that a slow target works on at once may end when each has had its turn.
+func (r *scenarioRun) silence() time.Duration {
+	return max(r.session.silence, leftRunning(r)/silentAnswer)
+}
+
 // watched sends with work, and stops it when the target has fallen silent: every client would wait
 // out its deadline, and a run of many intents would take hours to say so.
 func (r *scenarioRun) watched(ctx context.Context, work func(context.Context) error) error {
@@ -40,7 +45,8 @@ func (r *scenarioRun) watched(ctx context.Context, work func(context.Context) er
 // asked directly and more than once. A target that is only slow answers, or ends
 // something.
 func (r *scenarioRun) watch(ctx context.Context, ended <-chan struct{}, stop context.CancelCauseFunc) {
-	tick := time.NewTicker(r.session.silence)
+	silence := r.silence()
+	tick := time.NewTicker(silence)
 	defer tick.Stop()
 	unanswered, before := 0, r.ended.Load()
 	for {
@@ -64,7 +70,7 @@ func (r *scenarioRun) watch(ctx context.Context, ended <-chan struct{}, stop con
 			continue
 		}
 		if unanswered++; unanswered >= silentAnswer {
-			stop(fmt.Errorf("%w, for %s now (%w)", errSilent, time.Duration(unanswered)*r.session.silence, err))
+			stop(fmt.Errorf("%w, for %s now (%w)", errSilent, time.Duration(unanswered)*silence, err))
 			return
 		}
 	}

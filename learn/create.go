@@ -206,6 +206,7 @@ func (i *inquiry) create(ctx context.Context, d *driver.Config) (drafting.Answer
 	case answer.Error != "":
 		return drafting.Answer{}, "", runerror.Environment(fmt.Errorf("%s gave no answer to a create (%s): is the target running? (--dry sends nothing)", d.Target.BaseURL, answer.Error))
 	}
+	i.took = max(i.took, (answer.End - answer.Start).Duration())
 	told := answerOf(answer)
 	if c := (drafting.Created{Status: told.Status}); (answer.Status < 200 || answer.Status > 299) && !c.Redirects() {
 		fmt.Fprintf(i.Said, "it was answered %d: %s\n", answer.Status, driver.Snippet(answer.Content))

@@ -84,6 +84,7 @@ type inquiry struct {
 type dealings struct {
 	declined  []drafting.Answer // answers to creates before the one that was done
 	throttled time.Duration     // how long a target wanted to be left alone that answered 429; 0: none did
+	took      time.Duration     // the longest of the creates by which the rows were looked for: copies of one that come at once may wait for each other
 	login     login
 }
 

@@ -239,7 +239,7 @@ func (i *inquiry) questionerOf(text string) (*questioner, error) {
 		}
 		return i.secret(name)
 	})
-	return &questioner{target: target, operation: i.file.Draft.Name, success: i.file.Success, declined: &i.declined, throttled: &i.throttled, login: &i.login, send: driver.Directly}, err
+	return &questioner{target: target, operation: i.file.Draft.Name, success: i.file.Success, declined: &i.declined, throttled: &i.throttled, took: i.took, login: &i.login, send: driver.Directly}, err
 }
 
 // repeated sends a create, sends it again, and with another body under its key. Where not even the first does anything, what the create
@@ -692,6 +692,7 @@ type questioner struct {
 	declined  *[]drafting.Answer                               // to creates where others like them were done
 	names     func(operation string, a history.Attempt) string // what an answer calls the created thing; nil: nothing is removed
 	throttled *time.Duration                                   // how long the target wanted to be left alone that answered 429
+	took      time.Duration                                    // what a create takes, after which the patience of clients goes
 	login     *login
 	send      sending
 	among     string // lines of a scenario that say what its intents have in common; empty: nothing
@@ -752,7 +753,7 @@ func (q *questioner) askOnce(ctx context.Context, name string, intents int, step
 			Target: q.target, Plan: scenarios.NewPlan(s, 1), Names: driver.Names{Run: rundir.NewID(now), Scenario: name}, Base: now,
 			Operations: []driver.Operation{{Name: q.operation, Operation: q.target.Operations[q.operation]}},
 		},
-		Record: history.NewWriter(io.Discard),
+		Record: history.NewWriter(io.Discard), Normal: q.took,
 	}
 	d.Principals, d.Hooks.Identity = principals(q.target), q.names
 	sent, err := q.login.send(ctx, &d, q.send)
