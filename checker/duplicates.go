@@ -16,6 +16,6 @@ func reportDuplicate(e *evaluation, m moment, tr *trace, rows, intended int, sin
 	e.report(m, tr, Finding{
 		Kind:     Duplicate,
 		Expected: fmt.Sprintf("at most %s for this marker", e.counted(intended, tr)),
-		Observed: e.counted(rows, tr) + since,
+		Observed: e.counted(rows, tr) + since + forgotten(&e.terms, tr),
 	})
 }

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -100,4 +101,29 @@ func mayBeForgotten(e *evaluation, tr *trace, last *classified) bool {
 	return after > 0 && slices.ContainsFunc(tr.attempts, func(a *classified) bool {
 		return a.Key == last.Key && last.latest-a.Start >= after
 	})
+}
+
+// longUntilForgotten is how long after the answer a request has to come, until it may be that its key was forgotten.
+const longUntilForgotten = history.Offset(time.Second)
+
+// forgotten says of an intent with more than one row, where the contract does not say for how long keys are known, that the second one came long
+// after the answer, and which request before it was still known; empty: that is not so.
+func forgotten(t *Terms, tr *trace) string {
+	told := filter(tr.attempts, func(a *classified) bool { return a.outcome == Acknowledged && a.body == tr.attempts[0].body })
+	if len(t.Contract.NaturalKey) > 0 || t.Contract.Expiry.After > 0 || len(told) < 2 || told[0].identity == "" || !oneKey(tr.attempts) {
+		return ""
+	}
+	first := told[0]
+	n := slices.IndexFunc(told, func(a *classified) bool { return a.identity != first.identity })
+	if n < 0 || told[n].identity == "" || told[n].Start-first.End < longUntilForgotten {
+		return ""
+	}
+	after := func(a *classified) time.Duration {
+		return (a.Start - first.Start).Duration().Round(100 * time.Millisecond)
+	}
+	known := ""
+	if n > 1 {
+		known = fmt.Sprintf(" (one after %s got the first one's answer)", after(told[n-1]))
+	}
+	return fmt.Sprintf("; the second came with a request %s after the first%s: if keys are forgotten by then, and may be, contract.expiry has to say so (after, then: execute)", after(told[n]), known)
 }

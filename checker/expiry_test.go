@@ -1,6 +1,7 @@
 package checker_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,6 +47,30 @@ func TestWhenATargetWasDone(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, c.want, found(check(scene(c.story), execute)))
 		})
+	}
+}
+
+// A second row that comes long after the answer may be that of a key which was forgotten, and may be: where the contract says nothing of that, the
+// finding says when it came, and what would say so.
+func TestASecondRowThatComesLateNamesExpiry(t *testing.T) {
+	t.Parallel()
+	one, two := acknowledged(201, "o1"), acknowledged(201, "o2")
+	for name, c := range map[string]struct {
+		attempts []history.Attempt
+		terms    checker.Terms
+		says     string
+	}{
+		"late":                    {[]history.Attempt{during(1, 10, one), during(6100, 6110, two)}, terms(), "2 rows; the second came with a request 6.1s after the first: if keys are forgotten by then, and may be, contract.expiry has to say so (after, then: execute)"},
+		"known before":            {[]history.Attempt{during(1, 10, one), during(3000, 3010, one), during(6100, 6110, two)}, terms(), "2 rows; the second came with a request 6.1s after the first (one after 3s got the first one's answer): if keys are forgotten by then, and may be, contract.expiry has to say so (after, then: execute)"},
+		"at once":                 {[]history.Attempt{during(1, 10, one), during(2, 12, two), during(6100, 6110, two)}, terms(), "2 rows"},
+		"soon":                    {[]history.Attempt{during(1, 10, one), during(900, 910, two)}, terms(), "2 rows"},
+		"while it must be known":  {[]history.Attempt{during(1, 10, one), during(6100, 6110, two)}, terms(expiring(60_000, contract.ExpiryExecute)), "2 rows"},
+		"what it is is not named": {[]history.Attempt{during(1, 10, acknowledged(201, "")), during(6100, 6110, acknowledged(201, ""))}, terms(), "2 rows"},
+	} {
+		r := story(c.attempts...).rows(2).check(c.terms)
+		at := slices.IndexFunc(r.Findings, func(f checker.Finding) bool { return f.Kind == checker.Duplicate })
+		require.GreaterOrEqual(t, at, 0, name)
+		require.Equal(t, c.says, r.Findings[at].Observed, name)
 	}
 }
 
