@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -30,12 +31,20 @@ const (
 	loginWaitMost = 10 * time.Second
 )
 
+// ErrLoginsUsedUp is why a login failed that a rate limit turned away each time.
+var ErrLoginsUsedUp = errors.New("the target limits the rate of logins, and lets no more through for now")
+
 // logInAs logs one principal in. A login that is turned away for a rate limit is sent again when its answer lets it.
 func (s *stepRunner) logInAs(ctx context.Context, principal string) (map[string]string, error) {
 	for n := 1; ; n++ {
 		extracted, err := s.run(ctx, s.requests.loginRun(principal))
 		var throttled stepThrottled
-		if n == loginTries || !errors.As(err, &throttled) || !sleep(ctx, min(throttled.wait, loginWaitMost)) {
+		switch {
+		case !errors.As(err, &throttled):
+			return extracted, err
+		case n == loginTries:
+			return extracted, fmt.Errorf("%w: %w", err, ErrLoginsUsedUp)
+		case !sleep(ctx, min(throttled.wait, loginWaitMost)):
 			return extracted, err
 		}
 	}

@@ -199,7 +199,7 @@ func (s *Session) abort(ctx context.Context, cause error) error {
 	verdict := checker.Broken
 	if ctx.Err() != nil {
 		verdict, cause = checker.Inconclusive, runerror.Configf("interrupted before the first scenario")
-	} else if runerror.IsConfig(cause) {
+	} else if runerror.IsConfig(cause) || runerror.IsLimited(cause) {
 		verdict = checker.Inconclusive
 	}
 	s.skip(nil, nil, verdict, fmt.Sprintf("it was not run: %v", cause))

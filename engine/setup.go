@@ -46,6 +46,10 @@ func (r *scenarioRun) setUp(ctx context.Context) error {
 		return nil
 	case ctx.Err() != nil:
 		return r.stop(ctx, err)
+	case errors.Is(err, driver.ErrLoginsUsedUp):
+		r.incident(history.StepFailed, err.Error())
+		_ = r.tidyUp(ctx)
+		return runerror.Limited(fmt.Errorf("%s: %w: run again when it does, lift the limit for tests, or put what a login gives into the headers of the requests and take login out", s.System.Name, err))
 	case errors.Is(err, driver.ErrStep):
 		r.incident(history.StepFailed, err.Error())
 		_ = r.tidyUp(ctx)

@@ -54,6 +54,8 @@ func codeOf(err error) int {
 		return e.code
 	case runerror.IsConfig(err):
 		return exitConfig
+	case runerror.IsLimited(err):
+		return exitInconclusive
 	default:
 		return exitEnvironment
 	}

@@ -1,5 +1,5 @@
-// Package runerror tells the two kinds of errors of a run apart: those that the user mends in a file or on the
-// command line, and those of the environment. Only the command turns them into exit codes.
+// Package runerror tells the kinds of errors of a run apart: those that the user mends in a file or on the
+// command line, those of the environment, and limits of the target. Only the command turns them into exit codes.
 package runerror
 
 import (
@@ -44,6 +44,24 @@ func Environment(err error) error {
 		return nil
 	}
 	return &EnvironmentError{err}
+}
+
+// LimitedError is a limit of the target that is used up: nothing is wrong, and nothing could be tried.
+type LimitedError struct{ Err error }
+
+func (e *LimitedError) Error() string { return e.Err.Error() }
+
+func (e *LimitedError) Unwrap() error { return e.Err }
+
+func (e *LimitedError) isConfig() bool { return false }
+
+// Limited marks an error as a [LimitedError].
+func Limited(err error) error { return &LimitedError{err} }
+
+// IsLimited reports whether a limit of the target is used up.
+func IsLimited(err error) bool {
+	var limited *LimitedError
+	return errors.As(err, &limited)
 }
 
 // IsConfig reports whether an error is the user's to correct. The outermost mark decides, and of joined
