@@ -212,7 +212,7 @@ func (f *File) chooseAlter() *alteration {
 // alterable is another value for a member with the column that stores it; false: it is not altered.
 func alterable(f *File, o Other) (alteration, bool) {
 	value, there := jsonpointer.Resolve(f.Draft.Body, o.Pointer)
-	if !there || f.Draft.Templates[o.Pointer] != "" || namesAnother.MatchString(o.Pointer) || f.Proof != nil && slices.Contains(f.Proof.Unfit, o.Pointer) {
+	if !there || f.Draft.document(o.Pointer) || f.Draft.Templates[o.Pointer] != "" || namesAnother.MatchString(o.Pointer) || f.Proof != nil && slices.Contains(f.Proof.Unfit, o.Pointer) {
 		return alteration{}, false
 	}
 	a := alteration{Other: o, column: f.Proof.stored(o.Pointer, value)}

@@ -37,3 +37,23 @@ func TestIdsOfOtherThingsAreNotAltered(t *testing.T) {
 	require.Contains(t, text("customer_id", "productId", "paid", "ref-uuid"), "alter: {paid: 2}")
 	require.NotContains(t, text("customer_id", "id"), "alter:")
 }
+
+// TestWhatACallIsOfIsNoneOfItsParameters holds that another version or method of JSON-RPC is no other body.
+func TestWhatACallIsOfIsNoneOfItsParameters(t *testing.T) {
+	t.Parallel()
+	for params, alter := range map[string]string{
+		`{"name": "printers", "cost": "12.50"}`: `alter: {params: {cost: "13.50"}}`,
+		`{"name": "printers"}`:                  "",
+	} {
+		c, err := drafting.ReadCurl(`curl localhost:8080/rpc -d '{"jsonrpc": "2.0", "method": "group", "id": 1, "params": ` + params + `}'`)
+		require.NoError(t, err)
+		d := c.Draft("API")
+		d.GuessTexts()
+		require.Equal(t, []string{"/params/name"}, d.Texts)
+		text, err := drafting.File{Target: "a", BaseURL: "http://localhost:8080", Draft: d}.Text()
+		require.NoError(t, err)
+		require.Contains(t, text, alter)
+		require.NotContains(t, text, `"3.0"`)
+		require.Contains(t, text, "method: group\n")
+	}
+}

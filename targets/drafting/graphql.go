@@ -20,9 +20,10 @@ func mutationOf(body map[string]any) string {
 	return ""
 }
 
-// document reports that a member is part of what the client asks for, and nothing that it chooses, or of a file.
+// document reports that a member is part of what the client asks for, in GraphQL or JSON-RPC, and nothing that it chooses, or of a file.
 func (d Draft) document(pointer string) bool {
-	return d.GraphQL && (pointer == "/query" || pointer == "/operationName") || d.Multipart && slices.Contains(uploaded(d), pointer)
+	_, call := d.Body["jsonrpc"]
+	return d.GraphQL && (pointer == "/query" || pointer == "/operationName") || call && (pointer == "/jsonrpc" || pointer == "/method") || d.Multipart && slices.Contains(uploaded(d), pointer)
 }
 
 // errs reports that an answer says that nothing was done, whatever its status: it lists errors as those of GraphQL do, or is denied.
