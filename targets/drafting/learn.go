@@ -174,7 +174,7 @@ func (f *File) repetition(l *learnt, r Repeated) {
 			f.Doubt("What a page answered %d means: it is the form again, because the value is taken. If other mistakes are answered with it, too, it says no more than that nothing was done.", again[0].Status)
 		}
 		if l.existing = signature(again[0]); !f.Draft.Keyed() {
-			l.existing = lost(l.existing, l.declined, r.Bursts)
+			l.existing = narrowed(f, lost(l.existing, l.declined, r.Bursts), l.declined, r)
 		}
 	case !again[0].Done():
 		f.Doubt("What a repetition is answered: it was %d.", again[0].Status)

@@ -1,0 +1,62 @@
+package drafting
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+)
+
+// leastRefusals is how many creates have to be refused alike, until what they were told is taken for what such refusals say.
+const leastRefusals = 2
+
+// narrowed is what a create is refused by that is there already, where no code tells: a number or a sentence that all such refusals say, those to
+// copies that lost a race as well, and that none of another kind says. A status alone may be that of any mistake in a request.
+func narrowed(f *File, existing, declined contract.Signature, r Repeated) contract.Signature {
+	if len(existing.Where) > 0 || len(existing.Statuses) != 1 {
+		return existing
+	}
+	all := []Answer{r.Again, orNone(r.Taken)}
+	if !f.Draft.Keyed() {
+		for _, b := range r.Bursts {
+			if b.After.Refused() {
+				all = append(append(all, b.Copies...), b.After)
+			}
+		}
+	}
+	all = slices.DeleteFunc(all, func(a Answer) bool {
+		return !a.Refused() || a.Denied != nil || a.Shown || a.Status != existing.Statuses[0]
+	})
+	if len(all) < leastRefusals {
+		return existing
+	}
+	others := slices.DeleteFunc(slices.Concat(r.Unlike, r.Keyless, r.Declined, r.Mismatches, []Answer{orNone(r.Altered)}), func(a Answer) bool { return a.Status != existing.Statuses[0] })
+	for _, at := range append(sayings(), "/error_code", "/errorCode", "/errcode", "/errno", "/error_message", "/errorMessage") {
+		first, _ := jsonpointer.Resolve(all[0].Body, at)
+		value := plain(first)
+		says := func(a Answer) bool {
+			said, there := jsonpointer.Resolve(a.Body, at)
+			return there && plain(said) == value
+		}
+		if tells(f, value, existing.Statuses[0]) && !slices.ContainsFunc(all, func(a Answer) bool { return !says(a) }) && !slices.ContainsFunc(others, says) {
+			existing.Where = map[string]any{at: value}
+			break
+		}
+	}
+	if same(existing, declined) {
+		existing.Where = nil
+	}
+	return existing
+}
+
+// tells reports that what a refusal says may tell its kind.
+func tells(f *File, value any, status int) bool {
+	switch value := value.(type) {
+	case int64:
+		return value != int64(status)
+	case string:
+		return sentence(value) && value != http.StatusText(status) && value != "about:blank" && !quotes(f, value)
+	}
+	return false
+}
