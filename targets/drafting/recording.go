@@ -27,17 +27,18 @@ type recording struct {
 }
 
 // Draft drafts the request. The login and the page that were recorded before it become steps where the request sent a
-// value of their answers. Values that a step extracts need no variables.
+// value of their answers, and so do the creates of what its path names. Values that a step extracts need no variables.
 func (r Recorded) Draft(prefix string) Draft {
 	d := r.Request.Draft(prefix)
 	rec := &recording{draft: &d, prefix: prefix}
 	k, login := r.login()
 	if k >= 0 {
 		rec.page(r.before[:k], login, "Login")
-		rec.signIn(r.before[k], login)
+		rec.signIn(r.before[:k], r.before[k], login)
 	}
 	rec.page(r.before, r.Request, "Prepared")
 	linked := rec.link(&d, r.Request)
+	rec.ahead(&d, r.Request, r.before)
 	rec.keep()
 	rec.doubtLogin()
 	prune(&d)

@@ -2,9 +2,12 @@ package drafting
 
 import (
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // login finds the last login before the create; k is -1 without one.
@@ -41,10 +44,10 @@ func (c Request) credentials() (user, password string, ok bool) {
 }
 
 // signIn makes the login a step.
-func (rec *recording) signIn(e entry, login Request) {
+func (rec *recording) signIn(before []entry, e entry, login Request) {
 	user, password, _ := login.credentials()
 	d := login.Draft(rec.prefix)
-	rec.ask(&d, user, password)
+	rec.ask(before, &d, user, password)
 	rec.arrive(&d, rec.link(&d, login), "Login")
 	rec.draft.SignIn(Login{Step: d.step(), User: user, Password: password}, rec.prefix)
 	rec.draft.Given[Variable(rec.prefix, "USER")], rec.draft.Given[Variable(rec.prefix, "PASSWORD")] = textAt(login.Body, user), textAt(login.Body, password)
@@ -53,12 +56,15 @@ func (rec *recording) signIn(e entry, login Request) {
 }
 
 // ask makes variables of everything else in the login's body. It may be a code or the answer to a question: the name
-// of a member does not show whether it is secret.
-func (rec *recording) ask(d *Draft, user, password string) {
+// of a member does not show whether it is secret. What the page of the login shows to anybody is none, such as where it leads afterwards.
+func (rec *recording) ask(before []entry, d *Draft, user, password string) {
 	Scalars("", d.Body, func(pointer string, value any) {
 		_, isTruth := value.(bool)
 		text, isText := value.(string)
 		if isTruth || isText && text == "" || pointer == user || pointer == password || d.Templates[pointer] != "" {
+			return
+		}
+		if isText && !drawn(text) && shown(before, pointer[strings.LastIndex(pointer, "/")+1:], text) {
 			return
 		}
 		text = fmt.Sprint(value)
@@ -68,6 +74,20 @@ func (rec *recording) ask(d *Draft, user, password string) {
 			d.Templates[pointer] = `{{"${` + variable + `}" | json}}`
 		}
 		rec.asked = append(rec.asked, variable)
+	})
+}
+
+// shown reports that a page has a field of this name with this value: one that was asked for without any cookie, if it is no path of the site.
+func shown(before []entry, name, value string) bool {
+	return slices.ContainsFunc(before, func(e entry) bool {
+		page, ok := e.request()
+		known := slices.ContainsFunc(page.Header, func(h [2]string) bool { return strings.EqualFold(h[0], "Cookie") })
+		if !ok || page.Method != http.MethodGet || page.Status != http.StatusOK || known && !strings.HasPrefix(value, "/") {
+			return false
+		}
+		field := targets.Extract{HTML: fmt.Sprintf("input[name=%q]", name), Attribute: "value"}
+		found, err := field.From(targets.Answer{Body: e.text()})
+		return err == nil && found == value
 	})
 }
 

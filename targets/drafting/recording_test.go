@@ -112,6 +112,25 @@ func TestNothingOfARecordedLoginIsWrittenDown(t *testing.T) {
 	require.Equal(t, `{{"90210" | json}}`, sent["pin"])
 }
 
+// TestWhatALoginsPageHidesFromNobodyIsNoSecret holds that a field which the page of the login shows to anybody, such as where it leads, stays as
+// it is, and one that is drawn for each page does not.
+func TestWhatALoginsPageHidesFromNobodyIsNoSecret(t *testing.T) {
+	t.Parallel()
+	fields := `<input name="next" type="hidden" value="/admin/"><input name="site" type="hidden" value="main"><input name="ticket" type="hidden" value="LT-42-0123456789abcd">`
+	login := exchange{line: jsonLogin.line, status: 200, answer: jsonLogin.answer, data: "user=alice&password=s3same-0pen&next=/admin/&site=main&ticket=LT-42-0123456789abcd&otp=482913"}
+	page := exchange{line: "GET http://h/login", status: 200, answer: "<form>" + fields + "</form>"}
+	d := draftOf(t, page, login, creates)
+	require.Equal(t, map[string]string{
+		"/user": "{{.Principal.User}}", "/password": "{{.Principal.Password}}", "/ticket": "{{.Login.Ticket}}", "/otp": "${SHOP_OTP}",
+	}, d.Login[len(d.Login)-1].Templates)
+	require.ElementsMatch(t, []string{"SHOP_USER", "SHOP_PASSWORD", "SHOP_OTP"}, d.Needed)
+
+	page.sends = map[string]string{"Cookie": "visit=1"}
+	d = draftOf(t, page, login, creates)
+	require.Equal(t, "${SHOP_SITE}", d.Login[len(d.Login)-1].Templates["/site"], "the page was made for a visitor")
+	require.Empty(t, d.Login[len(d.Login)-1].Templates["/next"])
+}
+
 func TestWhatIsNoLoginOfTheCreate(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -145,6 +164,42 @@ func TestATokenOfAPageIsTakenAnew(t *testing.T) {
 	require.Equal(t, map[string]string{"X-CSRF-Token": "{{.Prepared.XCSRFToken}}", "cookie": "basket={{.Prepared.Basket}}"}, d.Header)
 	require.Contains(t, d.Doubts[0], "theme")
 	require.Empty(t, d.Needed)
+}
+
+// TestWhatARecordedPathNamesIsCreatedAhead holds that the create of what a path names, which was recorded before, is a step of each intent.
+func TestWhatARecordedPathNamesIsCreatedAhead(t *testing.T) {
+	t.Parallel()
+	bearer := map[string]string{"Authorization": "Bearer t0ken-of-alice"}
+	cart := exchange{line: "POST http://h/carts", sends: bearer, status: 201, answer: `{"id": 7}`}
+	named := exchange{line: "POST http://h/carts", sends: bearer, data: `{"note": "my cart", "size": 3}`, status: 201, answer: `{"data": {"id": "c-7"}}`}
+	group := exchange{line: "POST http://h/carts/7/groups", sends: bearer, data: `{"title": "for later"}`, status: 201, answer: `{"id": "g1"}`}
+	item := func(path string) exchange {
+		return exchange{line: "POST http://h" + path, sends: bearer, data: `{"note": "a b"}`, status: 201}
+	}
+	for path, c := range map[string]struct {
+		before []exchange
+		want   string
+		steps  []string
+	}{
+		"/carts/7/items":           {[]exchange{cart}, "/carts/{{.Prepared.Cart}}/items", []string{"/carts"}},
+		"/carts/c-7/items?x=1":     {[]exchange{named}, "/carts/{{.Prepared.Cart}}/items?x=1", []string{"/carts"}},
+		"/carts/7/groups/g1/items": {[]exchange{cart, group}, "/carts/{{.Prepared.Cart}}/groups/{{.Prepared.Group}}/items", []string{"/carts", "/carts/{{.Prepared.Cart}}/groups"}},
+		"/carts/8/items":           {[]exchange{cart}, "/carts/8/items", nil},
+		"/baskets/7/items":         {[]exchange{cart}, "/baskets/7/items", nil},
+	} {
+		d := draftOf(t, append(append([]exchange{jsonLogin}, c.before...), item(path))...)
+		require.Equal(t, c.want, d.Path)
+		var steps []string
+		for _, s := range d.Prepare {
+			steps = append(steps, s.Path)
+			require.Equal(t, map[string]string{"Authorization": "Bearer {{.Login.Token}}"}, s.Header, path)
+		}
+		require.Equal(t, c.steps, steps, path)
+		require.ElementsMatch(t, []string{"SHOP_USER", "SHOP_PASSWORD"}, d.Needed, path)
+	}
+	d := draftOf(t, jsonLogin, named, item("/carts/c-7/items"))
+	require.Equal(t, map[string]string{"/note": "{{.Intent.Reference}}"}, d.Prepare[0].Templates, "another one for each intent")
+	require.Equal(t, map[string]drafting.Extract{"Cart": {JSON: "/data/id"}}, d.Prepare[0].Extract)
 }
 
 // A login creates nothing that is to be found.
