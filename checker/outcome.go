@@ -109,9 +109,14 @@ func (t *Terms) inProgress(a *history.Attempt, said *answer) bool {
 	return said.bears(t.Contract.InProgress.Signature) && !(changed(a) && said.bears(t.Contract.Fingerprint.Signature))
 }
 
-// exists decides in the same way between "exists already" and "mismatch".
+// exists decides in the same way between "exists already" and "mismatch". Without a key that is required, nothing exists by it.
 func (t *Terms) exists(a *history.Attempt, said *answer) bool {
-	return said.bears(t.Contract.Existing.Signature) && !(changed(a) && said.bears(t.Contract.Fingerprint.Signature))
+	return said.bears(t.Contract.Existing.Signature) && !(changed(a) && said.bears(t.Contract.Fingerprint.Signature)) && !lacksKey(t, a)
+}
+
+// lacksKey reports that a request lacks the one thing by which the target could know it: a form may refuse a token that was used as it does none.
+func lacksKey(t *Terms, a *history.Attempt) bool {
+	return a.Key == "" && !a.BlankKey && t.Operation.Key.Required && len(t.Contract.NaturalKey) == 0
 }
 
 // changed reports that an attempt was sent with another body than the intent's own.

@@ -31,6 +31,20 @@ func TestSignaturesOfEveryNumber(t *testing.T) {
 	}
 }
 
+// A form may refuse a token that was used as it does none. Without a key, nothing exists already by it.
+func TestARequestWithoutAKeyIsToldWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	x := terms(keyRequired)
+	x.Contract.Existing.Statuses, x.Contract.Existing.Where = []int{403}, nil
+	require.Equal(t, checker.Rejected, x.Classify(rejected(403)))
+	require.Equal(t, checker.Exists, x.Classify(keyed("k1", rejected(403))))
+
+	h := scene(story(keyed(noKey, rejected(403))).rows(0).probe(keyed(noKey, rejected(403))))
+	h.Run.Normal = ms(5)
+	require.Empty(t, found(check(h, x)))
+	require.NotContains(t, strings.Join(check(h, x).Reasons, "\n"), "401, 403 or 404")
+}
+
 func TestAnswersThatAreNoJSON(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, checker.Unknown, terms().Classify(answer(201, "  ")), "white space is no JSON value")

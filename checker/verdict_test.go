@@ -161,16 +161,6 @@ func TestAMissingKeyIsToldFromWrongCredentials(t *testing.T) {
 	require.Contains(t, said(keyed(noKey, rejected(403)), 0), wrong, "no plain create is known to have come in")
 	require.Contains(t, said(keyed(noKey, rejected(401)), ms(5)), wrong, "a session may have expired")
 	require.Contains(t, said(rejected(403), ms(5)), wrong, "it had a key")
-
-	used := func(t *checker.Terms) {
-		keyRequired(t)
-		t.Contract.Existing.Statuses, t.Contract.Existing.Where = []int{403}, nil
-	}
-	for normal, doubts := range map[history.Offset]bool{ms(5): false, 0: true} {
-		h := scenes([]*draft{story(keyed(noKey, rejected(403))).rows(0).probe(keyed(noKey, rejected(403)))})
-		h.Run.Normal = normal
-		require.Equal(t, doubts, strings.Contains(strings.Join(check(h, terms(used)).Reasons, "\n"), wrong), "as to a token that is used")
-	}
 }
 
 func TestTargetGoneLeavesOnlyLastingFindings(t *testing.T) {

@@ -211,12 +211,12 @@ func (w *whole) noteEntry(a *history.Attempt) {
 }
 
 // missesKey reports that an answer says that the key is missing, and not that the credentials are wrong: a member tells, or the same credentials
-// had let a plain create in just before, and this request had no key. A target may refuse that as it does a token that is used.
+// had let a plain create in just before, and this request had no key.
 func missesKey(w *whole, a *history.Attempt) bool {
 	missing := w.terms.Contract.MissingKey
 	let := a.Key == "" && a.Status != http.StatusUnauthorized && w.head.Run.Normal > 0
 	said := answerOf(a)
-	return (missing.Narrowed() || let) && said.bears(missing) || let && said.bears(w.terms.Contract.Existing.Signature)
+	return (missing.Narrowed() || let) && said.bears(missing) || let && lacksKey(&w.terms, a) && said.bears(w.terms.Contract.Existing.Signature)
 }
 
 // neverReached reports that every request was rejected at the entry: then nothing was tested.
