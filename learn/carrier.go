@@ -24,6 +24,9 @@ type carriers struct {
 // come before other places of the marker. After a failure only those can help.
 func otherwise(i *inquiry, answer drafting.Answer) string {
 	beginToVary(i)
+	if said := asLong(i, answer); said != "" {
+		return said
+	}
 	i.naming.taken = i.naming.taken && invented(i) || answer.Status == http.StatusConflict
 	ways := []func() string{func() string { return narrow(i) }, func() string { return vary(i) }}
 	switch {

@@ -246,10 +246,19 @@ func (i *inquiry) questionerOf(text string) (*questioner, error) {
 // before has sent may be taken: then something of it is the key, or all members differ that may have to.
 func (i *inquiry) repeated(ctx context.Context, asking *questioner) (drafting.Repeated, error) {
 	var first *unvaried
+	unanswered, given := 0, false
 	for {
 		r, err := i.repeatedOnce(ctx, asking)
 		if err != nil || r.First.Done() && r.Rows > 0 {
 			return r, err
+		}
+		if r.First.Status == 0 { // which says nothing of what it holds
+			if unanswered++; unanswered < createTries {
+				fmt.Fprintln(i.Said, "a second create got no answer; sending another")
+				continue
+			}
+			i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("What is promised: %d creates after the first got no answer in time.", unanswered))
+			return r, nil
 		}
 		if asksForVersion(i.file.Draft, r.First, "") {
 			doubtVersion(i, r.First.Status)
@@ -258,7 +267,13 @@ func (i *inquiry) repeated(ctx context.Context, asking *questioner) (drafting.Re
 		if first == nil {
 			first = &unvaried{r.First.Status, r.Rows}
 		}
-		with := vary(i)
+		with := asGivenOnce(i, r.First, &given)
+		if with == "" {
+			with = asLong(i, r.First)
+		}
+		if with == "" {
+			with = vary(i)
+		}
 		if with == "" {
 			i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("What is promised: a second create, with another marker, was answered %d and made %s in %s.",
 				first.status, english.Plural(first.rows, "row"), i.file.Proof.Table.FullName()))
@@ -270,6 +285,28 @@ func (i *inquiry) repeated(ctx context.Context, asking *questioner) (drafting.Re
 			return r, err
 		}
 	}
+}
+
+// asGivenOnce lets a member have the source's value again, once, of which a refusal quotes another. It says which; empty: none.
+func asGivenOnce(i *inquiry, refused drafting.Answer, given *bool) string {
+	pointer := drafting.Quoted(i.file, refused)
+	if pointer == "" || *given {
+		return ""
+	}
+	beginToVary(i)
+	*given = true
+	drafting.AsGiven(&i.file.Draft, pointer)
+	return "the value of the source in " + pointer
+}
+
+// asLong lets members have values as long as the source's, where a refusal may be about that. It says which; empty: none.
+func asLong(i *inquiry, refused drafting.Answer) string {
+	beginToVary(i)
+	members := drafting.AsLong(&i.file, refused)
+	if len(members) == 0 {
+		return ""
+	}
+	return "values as long as the source's in " + strings.Join(members, ", ")
 }
 
 // unvaried is what a create was answered, and has made, in which nothing was varied.

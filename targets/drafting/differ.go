@@ -184,6 +184,32 @@ func differing(value string) string {
 	}
 }
 
+// How many digits of a value are drawn at least, so that no two are alike, and at most.
+const (
+	leastDrawn = 9
+	mostDrawn  = 15
+)
+
+// asLong is a template for another value that is as long as the given one, with digits at its end, of which the alphabets of ids have most; empty:
+// there is no room, or the value has a form of its own.
+func asLong(value string) string {
+	kept := min(len(value)-len(strings.TrimLeft(value, letters)), len(value)-leastDrawn)
+	kept = max(kept, len(value)-mostDrawn, 0)
+	n := len(value) - kept
+	switch {
+	case n < leastDrawn || isAddress(value) || uuidLike.MatchString(value) || !generated.MatchString(value[kept:]):
+		return ""
+	case n == leastDrawn:
+		return Escape(value[:kept]) + `{{unique "int"}}`
+	case n == mostDrawn:
+		return Escape(value[:kept]) + `{{unique "number"}}`
+	default:
+		return fmt.Sprintf(`%s{{slice (unique "number") 0 %d}}`, Escape(value[:kept]), n)
+	}
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 // clockLike matches a date, or a date and a time, as JSON has it: the date, what stands before the time, the seconds, a fraction and a zone.
 var clockLike = regexp.MustCompile(`^\d{4}-\d\d-\d\d(?:([T ])\d\d:\d\d(:\d\d)?((?:\.0+)?Z?)([+-]\d\d:?\d\d)?)?$`)
 
@@ -218,7 +244,7 @@ func Measured(f *File) []string {
 		_, isNumber := value.(int64)
 		switch {
 		case another(value) == "" || f.Draft.Templates[pointer] != "" || f.Draft.document(pointer) || slices.Contains(f.Differing, pointer):
-		case f.Proof != nil && (pointer == f.Proof.Text || f.Proof.refers(value)) || pointer == f.Draft.Number:
+		case f.Proof != nil && pointer == f.Proof.Text || f.ofOther(pointer) || pointer == f.Draft.Number:
 		case !isNumber:
 			times = append(times, pointer)
 		case !namesAnother.MatchString(pointer):
@@ -251,11 +277,11 @@ func (d Draft) marking(pointer string) string {
 }
 
 // MayName are the members that may name one thing and no other, and that are the same in every create: a target may refuse or ignore
-// what it has seen.
+// what it has seen. What is known to name a row of another table is none.
 func (f *File) MayName() []string {
 	var found []string
 	for _, pointer := range append(f.Draft.codes(), f.Draft.Texts...) {
-		if !slices.Contains(f.Differing, pointer) && !slices.Contains(f.same, pointer) && (f.Proof == nil || pointer != f.Proof.Text) && pointer != f.Draft.Number {
+		if !slices.Contains(f.Differing, pointer) && !slices.Contains(f.same, pointer) && (f.Proof == nil || pointer != f.Proof.Text) && pointer != f.Draft.Number && !f.ofOther(pointer) {
 			found = append(found, pointer)
 		}
 	}
@@ -269,7 +295,7 @@ func Unlikely(f *File) []string {
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
 		text, isText := value.(string)
 		if !isText || f.Draft.Templates[pointer] != "" || f.Draft.document(pointer) || oneOfFew(pointer, text) || amountLike.MatchString(text) ||
-			slices.Contains(likely, pointer) || slices.Contains(f.Differing, pointer) || slices.Contains(f.same, pointer) || f.Proof != nil && pointer == f.Proof.Text {
+			slices.Contains(likely, pointer) || slices.Contains(f.Differing, pointer) || slices.Contains(f.same, pointer) || f.Proof != nil && pointer == f.Proof.Text || f.ofOther(pointer) {
 			return
 		}
 		found = append(found, pointer)

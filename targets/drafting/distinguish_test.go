@@ -1,0 +1,129 @@
+package drafting
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+// TestWhatTheDatabaseAllowsOnce holds what a second create must have other than the first: one member of each constraint, and none that names a
+// row of another table.
+func TestWhatTheDatabaseAllowsOnce(t *testing.T) {
+	t.Parallel()
+	const tenant = "0b7e2a54-7c1e-4a57-9a49-5a0a1b8f2c11"
+	for name, c := range map[string]struct {
+		body            map[string]any
+		unique          [][]string
+		primary, refers string
+		differ          map[string]string
+	}{
+		"a tenant of another table": {
+			map[string]any{"tenant_id": tenant, "email": "ada@example.org"}, [][]string{{"tenant_id", "email"}}, "id", "tenant_id",
+			map[string]string{"/email": "{{.Intent.Reference}}@example.com"},
+		},
+		"a tenant of which no constraint says so": {
+			map[string]any{"domain_id": "default", "code": "A-1"}, [][]string{{"domain_id", "code"}}, "id", "",
+			map[string]string{"/code": "A-{{.Intent.Reference}}"},
+		},
+		"what took any text comes first": {
+			map[string]any{"name": "Ada", "code": "A-1"}, [][]string{{"name", "code"}}, "id", "",
+			map[string]string{"/name": "{{.Intent.Reference}}"},
+		},
+		"the last of those alike": {
+			map[string]any{"source_no": "s-1", "event_no": "e-1"}, [][]string{{"source_no", "event_no"}}, "id", "",
+			map[string]string{"/event_no": "e-{{.Intent.Reference}}"},
+		},
+		"one that is a constraint by itself is enough for the others": {
+			map[string]any{"code": "A-1", "ref": "r-1"}, [][]string{{"code", "ref"}, {"code"}}, "id", "",
+			map[string]string{"/code": "A-{{.Intent.Reference}}"},
+		},
+		"one row of another table has one":         {map[string]any{"user_id": tenant}, [][]string{{"user_id"}}, "id", "user_id", map[string]string{}},
+		"a time where the room is another table's": {map[string]any{"room_id": tenant, "from": "2024-05-01"}, [][]string{{"room_id", "from"}}, "id", "room_id", map[string]string{"/from": `{{unique "time" "2006-01-02"}}`}},
+		"the primary key is a word":                {map[string]any{"id": "RegionNorth"}, nil, "id", "", map[string]string{"/id": "{{.Intent.Reference}}"}},
+		"the primary key is drawn":                 {map[string]any{"id": "k3f9a8b7c6d5e4f"}, nil, "id", "", map[string]string{"/id": `k{{slice (unique "number") 0 14}}`}},
+		"the primary key is hexadecimal":           {map[string]any{"id": "65f1c0ffee0123456789abcd"}, nil, "id", "", map[string]string{"/id": `65f1c0ffe{{unique "number"}}`}},
+		"the primary key is a UUID":                {map[string]any{"id": tenant}, nil, "id", "", map[string]string{"/id": `{{unique "uuid"}}`}},
+		"the number of a call":                     {map[string]any{"id": "1"}, nil, "id", "", map[string]string{}},
+		"the primary key is another table's":       {map[string]any{"user_id": tenant}, nil, "user_id", "user_id", map[string]string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.body["note"] = "x"
+			f := File{Draft: Draft{Body: c.body, Texts: []string{"/note", "/name"}}, Proof: &Proof{
+				Table: databases.Table{Name: "orders", Unique: c.unique, Primary: []string{c.primary}}, Row: map[string]string{},
+				Where: Where{Column: "note", Exact: true}, Text: "/note",
+			}}
+			if c.refers != "" {
+				f.Proof.Table.Refers = []databases.Reference{{Column: c.refers, Table: "others", Theirs: "id"}}
+			}
+			for _, column := range slices.Sorted(maps.Keys(c.body)) {
+				f.Proof.Table.Columns = append(f.Proof.Table.Columns, databases.Column{Name: column, Type: "text"})
+				f.Proof.Row[column] = c.body[column].(string)
+			}
+			f.Proof.Row["note"] = "mx0"
+			if _, has := c.body["name"]; has {
+				f.Proof.Row["name"] = "mx1"
+			}
+			require.NoError(t, f.settle())
+			delete(f.Draft.Templates, "/note")
+			require.Equal(t, c.differ, f.Draft.Templates)
+			if c.refers != "" {
+				require.NotContains(t, f.MayName(), "/"+c.refers)
+			}
+		})
+	}
+}
+
+// TestValuesThatARefusalSpeaksOf holds which values are others in the next create, after one was refused.
+func TestValuesThatARefusalSpeaksOf(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		body      map[string]any
+		differing []string
+		status    int
+		refusal   string
+		long      map[string]string
+		quoted    string
+	}{
+		"an id that is too long": {
+			map[string]any{"id": "k3f9a8b7c6d5e4f", "title": "x"}, []string{"/id"}, 400, "Must be no more than 15 character(s).",
+			map[string]string{"/id": `k{{slice (unique "number") 0 14}}`}, "",
+		},
+		"one with a name before it": {
+			map[string]any{"ref": "ord_9f8a7b6c5d4e3f2a"}, []string{"/ref"}, 422, "ref is not valid", map[string]string{"/ref": `ord_9{{unique "number"}}`}, "",
+		},
+		"nine signs":                      {map[string]any{"no": "123456789"}, []string{"/no"}, 400, "wrong format", map[string]string{}, ""},
+		"no room":                         {map[string]any{"no": "A-17"}, []string{"/no"}, 400, "wrong format", map[string]string{}, ""},
+		"nothing of the form":             {map[string]any{"id": "k3f9a8b7c6d5e4f"}, []string{"/id"}, 400, "no such customer", map[string]string{}, ""},
+		"a failure":                       {map[string]any{"id": "k3f9a8b7c6d5e4f"}, []string{"/id"}, 500, "value too long", map[string]string{}, ""},
+		"a value that is not there":       {map[string]any{"order_no": "o-1", "account_no": "a-1"}, nil, 400, "Could not find account a-refabcdefgh", map[string]string{}, "/account_no"},
+		"one that is there":               {map[string]any{"order_no": "o-1", "account_no": "a-1"}, nil, 409, "a-refabcdefgh is taken", map[string]string{}, ""},
+		"one that has shown that it must": {map[string]any{"order_no": "o-1", "account_no": "a-1"}, []string{"/account_no"}, 400, "no a-refabcdefgh", map[string]string{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.body["note"] = "x"
+			f := File{Differing: c.differing, Draft: Draft{Body: c.body, Texts: []string{"/note"}}, Proof: &Proof{
+				Table: databases.Table{Unique: [][]string{{"order_no", "account_no"}}, Columns: []databases.Column{{Name: "order_no"}, {Name: "account_no"}}},
+				Row:   map[string]string{"order_no": "o-1", "account_no": "a-1", "note": "mx0"}, Where: Where{Column: "note", Exact: true}, Text: "/note",
+			}}
+			refused := Answer{Status: c.status, Written: c.refusal}
+			require.Equal(t, c.quoted, Quoted(f, refused))
+			if c.quoted != "" {
+				AsGiven(&f.Draft, c.quoted)
+				require.Equal(t, "o-{{.Intent.Reference}}", f.settled()["/order_no"], "another of the constraint differs")
+				return
+			}
+			members := AsLong(&f, refused)
+			require.ElementsMatch(t, slices.Collect(maps.Keys(c.long)), members)
+			for pointer, template := range c.long {
+				require.Equal(t, template, f.settled()[pointer])
+				require.Empty(t, AsLong(&f, refused), "only once")
+			}
+		})
+	}
+}
