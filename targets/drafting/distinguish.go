@@ -84,7 +84,7 @@ func (f *File) landed(column string, text int) bool {
 // membersOf are the members of the body that have come to a column.
 func (f *File) membersOf(column string) (all []string) {
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
-		if f.landed(column, slices.Index(f.Draft.Texts, pointer)) || f.Proof.stored(pointer, value) == column {
+		if f.landed(column, slices.Index(f.Draft.Texts, pointer)) || cameTo(f, pointer, value) == column {
 			all = append(all, pointer)
 		}
 	})

@@ -3,6 +3,7 @@ package drafting
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -65,12 +66,18 @@ func TestWhatTheDatabaseAllowsOnce(t *testing.T) {
 				f.Proof.Row[column] = c.body[column].(string)
 			}
 			f.Proof.Row["note"] = "mx0"
-			if _, has := c.body["name"]; has {
+			if c.body["name"] != nil {
 				f.Proof.Row["name"] = "mx1"
+			}
+			if c.body["email"] != nil {
+				f.Proof.Row["email"] = "refabcdefgh@example.com" // of another one for each create from the start
 			}
 			require.NoError(t, f.settle())
 			delete(f.Draft.Templates, "/note")
 			require.Equal(t, c.differ, f.Draft.Templates)
+			if len(c.differ) > 0 {
+				require.NotContains(t, strings.Join(f.Doubts, "\n"), "the database allows each value")
+			}
 			if c.refers != "" {
 				require.NotContains(t, f.MayName(), "/"+c.refers)
 			}
