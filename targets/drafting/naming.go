@@ -1,6 +1,7 @@
 package drafting
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -31,6 +32,7 @@ func (d Draft) echoed(named contract.Identity) bool {
 // it is another one for each create, the same for a repetition, and nothing that the requests have said.
 func nameAgain(f *File, r Repeated) {
 	p := f.Proof
+	inStep(f, r)
 	of := r.Rows == 1 || p.Shown != (databases.Shown{}) // of several, the row may be the repetition's
 	other := of && r.Row != nil && p.Identity != "" && f.name(r.First) != p.Shown.Of(r.Row[p.Identity])
 	shared := r.Row != nil && p.Identity != "" && r.Row[p.Identity] == p.Row[p.Identity] && !slices.Contains(p.Table.Primary, p.Identity) // as who has sent both is
@@ -47,6 +49,35 @@ func nameAgain(f *File, r Repeated) {
 	}
 	if named.Declared() {
 		p.Named, p.Identity = named, ""
+	}
+}
+
+// inStep takes another column for the one that answers name the row by, where both have had the value that the first create's answer has: the one
+// that has that of another create's answer, too. If both have, they are counted in step until creates overlap, and it is the one that is called as
+// the member is, or else the one that is in a constraint, as what belongs to a thing has that thing's id there.
+func inStep(f *File, r Repeated) {
+	p := f.Proof
+	name := f.name(r.First)
+	if p.Identity == "" || p.Shown != (databases.Shown{}) || r.Rows != 1 || r.Row == nil || name == "" || len(p.Several.Rows) > 0 {
+		return
+	}
+	_, member := jsonpointer.Cut(p.Named.JSON)
+	for _, c := range p.Table.Columns {
+		if c.Name == p.Identity || !idLike.MatchString(c.Name) || p.Row[c.Name] != p.Row[p.Identity] || r.Row[c.Name] != name {
+			continue
+		}
+		before := p.Identity
+		if r.Row[before] != name {
+			p.Identity = c.Name
+			return
+		}
+		called := cmp.Compare(alike(member, c.Name), alike(member, before))
+		constrained := slices.ContainsFunc(p.Table.Unique, func(unique []string) bool { return slices.Contains(unique, c.Name) })
+		if called > 0 || called == 0 && constrained && namesAnother.MatchString("/"+c.Name) && slices.Contains(p.Table.Primary, before) {
+			f.Doubt("Which column %s names: %s and %s of each row had its value, as two that are counted in step do until creates overlap. The file says %s, for identity of rows; if runs show an answer that no row has, it is %s.", f.named().Where(), c.Name, before, c.Name, before)
+			p.Identity = c.Name
+			return
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package drafting
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,4 +45,38 @@ func TestANameThatNoKeyReadsLike(t *testing.T) {
 	f.Learn(Repeated{First: of("pQ9", "2"), Again: of("pQ9", "3"), Rows: 1, Row: map[string]string{"id": "17"}})
 	require.Equal(t, contract.Identity{JSON: "/order/id"}, f.Proof.Named, "another row is not shown so")
 	require.Empty(t, f.Proof.Identity)
+}
+
+// TestColumnsThatAreCountedInStep holds by which column an answer names a row, where two have had its value.
+func TestColumnsThatAreCountedInStep(t *testing.T) {
+	t.Parallel()
+	columns := func(names ...string) (all []databases.Column) {
+		for _, name := range names {
+			all = append(all, databases.Column{Name: name})
+		}
+		return all
+	}
+	terms := databases.Table{Name: "terms", Primary: []string{"term_taxonomy_id"}, Unique: [][]string{{"term_id", "taxonomy"}}, Columns: columns("term_taxonomy_id", "term_id")}
+	orders := databases.Table{Name: "orders", Primary: []string{"id"}, Unique: [][]string{{"customer_id", "note"}}, Columns: columns("id", "customer_id")}
+	for name, c := range map[string]struct {
+		table          databases.Table
+		identity       string
+		first, another map[string]string
+		member, is     string
+		doubted        bool
+	}{
+		"in step, and one is in a constraint": {terms, "term_taxonomy_id", map[string]string{"term_taxonomy_id": "7", "term_id": "7"}, map[string]string{"term_taxonomy_id": "8", "term_id": "8"}, "id", "term_id", true},
+		"in step no more":                     {terms, "term_taxonomy_id", map[string]string{"term_taxonomy_id": "7", "term_id": "7"}, map[string]string{"term_taxonomy_id": "9", "term_id": "8"}, "id", "term_id", false},
+		"alike by chance":                     {orders, "id", map[string]string{"id": "7", "customer_id": "7"}, map[string]string{"id": "8", "customer_id": "7"}, "id", "id", false},
+		"called as the member":                {orders, "id", map[string]string{"id": "7", "customer_id": "7"}, map[string]string{"id": "8", "customer_id": "8"}, "id", "id", false},
+		"the other is called so":              {orders, "id", map[string]string{"id": "7", "customer_id": "7"}, map[string]string{"id": "8", "customer_id": "8"}, "customerId", "customer_id", true},
+	} {
+		f := &File{Draft: Draft{Body: map[string]any{"note": "x"}}, Proof: &Proof{
+			Table: c.table, Row: c.first, Identity: c.identity, Named: contract.Identity{JSON: "/" + c.member}, Told: map[string]any{c.member: "7"},
+		}}
+		answer := Answer{Status: 201, Body: map[string]any{c.member: "8"}}
+		f.Learn(Repeated{First: answer, Again: answer, Rows: 1, Row: c.another})
+		require.Equal(t, c.is, f.Proof.Identity, name)
+		require.Equal(t, c.doubted, strings.Contains(strings.Join(f.Doubts, "\n"), "Which column"), name)
+	}
 }
