@@ -250,7 +250,10 @@ func sameness(f *File, first Answer, again, apart []Answer, bursts []Burst) stri
 		f.Doubt("Whether a repetition may name another: the first answer has the key of the row, and that of the same request again has another at %s, though there is one row. Runs will show it as a broken promise; if it may, leave identity out.", f.named().Where())
 	default:
 		lines = append(lines, "body: none")
-		if f.name(first) == "" {
+		switch {
+		case f.name(first) != "" && slices.ContainsFunc(again, func(a Answer) bool { return f.name(a) == "" }):
+			f.Doubt("Whether a repetition may be answered without %s of what was created: one was, in an answer that has no such place, where the first answer has it. Its client never learns what it has made. No more than the status is compared; if that must not be, say replay: {body: identity}.", f.named().Where())
+		case f.name(first) == "":
 			f.Doubt("Whether a repetition is told of the same thing: its answer is not the first one's, and nothing in them is known to name what was created. So no more than their status is compared.")
 		}
 	}
@@ -304,6 +307,8 @@ func (f *File) otherBody(l *learnt, r Repeated) {
 		if l.original = byName || r.Altered.says(r.First) || r.Altered.says(r.Again) || f.Draft.echoed(contract.Identity{JSON: at}); !l.original {
 			f.Doubt("What another body under the same key is answered: it was what names the first one, and not all of its answer (%s differs); nothing is promised about it.", cmp.Or(at, "the body"))
 		}
+	case r.Altered.Done() && f.name(r.First) != "" && f.name(*r.Altered) == "":
+		f.Doubt("What another body under the same key means: it was acknowledged (%d) by an answer that names nothing, where the first one's has %s: who has sent it is told that it is done, though it may have been thrown away. Nothing is promised about it, so runs do not judge it; if it must be refused, say how in contract.fingerprint.", r.Altered.Status, f.named().Where())
 	default:
 		f.Doubt("What another body under the same key means: it was answered %d, and not by the first one's answer; nothing is promised about it.", r.Altered.Status)
 	}

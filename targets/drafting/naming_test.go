@@ -80,3 +80,34 @@ func TestColumnsThatAreCountedInStep(t *testing.T) {
 		require.Equal(t, c.doubted, strings.Contains(strings.Join(f.Doubts, "\n"), "Which column"), name)
 	}
 }
+
+// TestAcknowledgementsThatNameNothing holds that init says of an acknowledgement that lacks what the first one names that something may be lost.
+func TestAcknowledgementsThatNameNothing(t *testing.T) {
+	t.Parallel()
+	created := Answer{Status: 201, Body: map[string]any{"id": "7", "at": "1"}}
+	bare := Answer{Status: 201, Body: map[string]any{"status": "ok"}}
+	const lost, unjudged = "in an answer that has no such place", "it may have been thrown away"
+	for name, c := range map[string]struct {
+		again, altered Answer
+		doubts, lacks  []string
+	}{
+		"neither names anything":  {bare, bare, []string{lost, unjudged}, nil},
+		"only another body's":     {created, bare, []string{unjudged}, []string{lost}},
+		"both name the first":     {created, created, nil, []string{lost, unjudged}},
+		"another thing":           {created, Answer{Status: 201, Body: map[string]any{"id": "8"}}, nil, []string{lost, unjudged}},
+		"another body is refused": {bare, Answer{Status: 422, Body: map[string]any{"code": "reused"}}, []string{lost}, []string{unjudged}},
+	} {
+		f := &File{Draft: Draft{Body: map[string]any{"note": "x"}, Key: InHeader("Idempotency-Key")}, Proof: &Proof{
+			Table: databases.Table{Name: "orders", Primary: []string{"id"}, Columns: []databases.Column{{Name: "id"}}},
+			Row:   map[string]string{"id": "6"}, Identity: "id", Named: contract.Identity{JSON: "/id"}, Told: map[string]any{"id": "6"},
+		}}
+		f.Learn(Repeated{First: created, Again: c.again, Altered: &c.altered, Rows: 1, Row: map[string]string{"id": "7"}})
+		doubts := strings.Join(f.Doubts, "\n")
+		for _, doubt := range c.doubts {
+			require.Contains(t, doubts, doubt, name)
+		}
+		for _, doubt := range c.lacks {
+			require.NotContains(t, doubts, doubt, name)
+		}
+	}
+}
