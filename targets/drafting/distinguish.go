@@ -81,10 +81,12 @@ func (f *File) landed(column string, text int) bool {
 	return text >= 0 && text < len(marks) && strings.HasSuffix(f.Proof.Row[column], markSpace+marks[text:text+1])
 }
 
-// membersOf are the members of the body that have come to a column.
+// membersOf are the members of the body that have come to a column. One that is kept the same for once had another value in the one create.
 func (f *File) membersOf(column string) (all []string) {
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
-		if f.landed(column, slices.Index(f.Draft.Texts, pointer)) || cameTo(f, pointer, value) == column {
+		_, name := jsonpointer.Cut(pointer)
+		kept := slices.Contains(f.same, pointer) && squeezed(name) == squeezed(column)
+		if kept || f.landed(column, slices.Index(f.Draft.Texts, pointer)) || cameTo(f, pointer, value) == column {
 			all = append(all, pointer)
 		}
 	})

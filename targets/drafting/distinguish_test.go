@@ -81,6 +81,12 @@ func TestWhatTheDatabaseAllowsOnce(t *testing.T) {
 			if c.refers != "" {
 				require.NotContains(t, f.MayName(), "/"+c.refers)
 			}
+			if c.differ["/email"] != "" {
+				kept := f
+				kept.Draft.Templates, kept.same, kept.Doubts = nil, []string{"/email"}, nil
+				require.NoError(t, kept.settle())
+				require.NotContains(t, strings.Join(kept.Doubts, "\n"), "the database allows each value", "it is the same for once, to see what becomes of that")
+			}
 		})
 	}
 }
