@@ -244,7 +244,7 @@ func Measured(f *File) []string {
 		_, isNumber := value.(int64)
 		switch {
 		case another(value) == "" || f.Draft.Templates[pointer] != "" || f.Draft.document(pointer) || slices.Contains(f.Differing, pointer):
-		case f.Proof != nil && pointer == f.Proof.Text || f.ofOther(pointer) || pointer == f.Draft.Number:
+		case f.Proof != nil && pointer == f.Proof.Text || ofOther(f, pointer) || pointer == f.Draft.Number:
 		case !isNumber:
 			times = append(times, pointer)
 		case !namesAnother.MatchString(pointer):
@@ -281,7 +281,7 @@ func (d Draft) marking(pointer string) string {
 func (f *File) MayName() []string {
 	var found []string
 	for _, pointer := range append(f.Draft.codes(), f.Draft.Texts...) {
-		if !slices.Contains(f.Differing, pointer) && !slices.Contains(f.same, pointer) && (f.Proof == nil || pointer != f.Proof.Text) && pointer != f.Draft.Number && !f.ofOther(pointer) {
+		if !slices.Contains(f.Differing, pointer) && !slices.Contains(f.same, pointer) && (f.Proof == nil || pointer != f.Proof.Text) && pointer != f.Draft.Number && !ofOther(f, pointer) {
 			found = append(found, pointer)
 		}
 	}
@@ -295,7 +295,7 @@ func Unlikely(f *File) []string {
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
 		text, isText := value.(string)
 		if !isText || f.Draft.Templates[pointer] != "" || f.Draft.document(pointer) || oneOfFew(pointer, text) || amountLike.MatchString(text) ||
-			slices.Contains(likely, pointer) || slices.Contains(f.Differing, pointer) || slices.Contains(f.same, pointer) || f.Proof != nil && pointer == f.Proof.Text || f.ofOther(pointer) {
+			slices.Contains(likely, pointer) || slices.Contains(f.Differing, pointer) || slices.Contains(f.same, pointer) || f.Proof != nil && pointer == f.Proof.Text || ofOther(f, pointer) {
 			return
 		}
 		found = append(found, pointer)

@@ -23,14 +23,14 @@ func (f *File) distinguish() {
 	slices.SortStableFunc(unique, func(a, b []string) int { return cmp.Compare(len(a), len(b)) })
 	if primary := f.Proof.Table.Primary; !slices.Contains(primary, f.Proof.Column) {
 		if len(primary) == 1 {
-			f.drawPrimary(primary[0])
+			drawPrimary(f, primary[0])
 		} else {
-			f.drawOneOf(primary)
+			drawOneOf(f, primary)
 		}
 	}
 	for _, columns := range unique {
 		if !slices.Contains(columns, f.Proof.Column) {
-			distinguishMeasured(f, columns, f.drawOneOf(columns))
+			distinguishMeasured(f, columns, drawOneOf(f, columns))
 		}
 	}
 }
@@ -53,12 +53,12 @@ func distinguishMeasured(f *File, unique, members []string) {
 var generated = regexp.MustCompile(`^[0-9A-Za-z]+$`)
 
 // drawPrimary lets the text differ that the client sends for a primary key. A short number may be the row's by chance, and a longer one, or such a
-// text with digits in it, is drawn in most cases, and then often has to be as long as it is.
-func (f *File) drawPrimary(column string) {
-	for _, pointer := range f.membersOf(column) {
-		text, isText := f.text(pointer)
+// textOf with digits in it, is drawn in most cases, and then often has to be as long as it is.
+func drawPrimary(f *File, column string) {
+	for _, pointer := range membersOf(f, column) {
+		text, isText := textOf(f, pointer)
 		switch {
-		case f.Draft.Templates[pointer] != "" || slices.Contains(f.same, pointer) || !isText || f.ofOther(pointer):
+		case f.Draft.Templates[pointer] != "" || slices.Contains(f.same, pointer) || !isText || ofOther(f, pointer):
 		case f.landed(column, slices.Index(f.Draft.Texts, pointer)):
 			f.Draft.Templates[pointer] = referenceTemplate
 		case len(text) >= telling && generated.MatchString(text) && strings.ContainsAny(text, "0123456789"):
@@ -69,8 +69,8 @@ func (f *File) drawPrimary(column string) {
 	}
 }
 
-// text is a member of the body that is a text.
-func (f *File) text(pointer string) (string, bool) {
+// textOf is a member of the body that is a text.
+func textOf(f *File, pointer string) (string, bool) {
 	value, _ := jsonpointer.Resolve(f.Draft.Body, pointer)
 	text, isText := value.(string)
 	return text, isText
@@ -82,7 +82,7 @@ func (f *File) landed(column string, text int) bool {
 }
 
 // membersOf are the members of the body that have come to a column. One that is kept the same for once had another value in the one create.
-func (f *File) membersOf(column string) (all []string) {
+func membersOf(f *File, column string) (all []string) {
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
 		_, name := jsonpointer.Cut(pointer)
 		kept := slices.Contains(f.same, pointer) && squeezed(name) == squeezed(column)
@@ -94,7 +94,7 @@ func (f *File) membersOf(column string) (all []string) {
 }
 
 // ofOther reports that a member has come to a column that refers to another table: of another value there may be no such row there.
-func (f *File) ofOther(pointer string) bool {
+func ofOther(f *File, pointer string) bool {
 	value, there := jsonpointer.Resolve(f.Draft.Body, pointer)
 	if f.Proof == nil || !there {
 		return false
@@ -124,17 +124,17 @@ const (
 // drawOneOf lets the members of one column of a constraint differ from create to create: another value in one is enough, and of the tenant of a
 // customer there may be no other. Of columns that are alike it is the last, as that counts within those before it. A member that is neither
 // marked nor a name of something stays as it is: another value might be refused. Where no column differs, those are returned that do not.
-func (f *File) drawOneOf(columns []string) (same []string) {
+func drawOneOf(f *File, columns []string) (same []string) {
 	best, drawn := 0, map[string]string{}
 	for _, column := range slices.Backward(columns) {
 		rank, templates := 0, map[string]string{}
-		for _, pointer := range f.membersOf(column) {
-			text, _ := f.text(pointer)
+		for _, pointer := range membersOf(f, column) {
+			text, _ := textOf(f, pointer)
 			switch {
 			case varies(f.Draft.Templates[pointer]) || slices.Contains(f.same, pointer):
 				return nil
 			case f.Draft.Templates[pointer] != "":
-			case f.ofOther(pointer):
+			case ofOther(f, pointer):
 				same = append(same, pointer)
 			case f.landed(column, slices.Index(f.Draft.Texts, pointer)):
 				rank, templates[pointer] = takesAny, referenceTemplate
@@ -158,8 +158,8 @@ func (f *File) drawOneOf(columns []string) (same []string) {
 	return same
 }
 
-// settled are the templates of the file's creates as it stands.
-func (f File) settled() map[string]string {
+// settledOf are the templates of the file's creates as it stands.
+func settledOf(f File) map[string]string {
 	if f.settle() != nil {
 		return nil
 	}
@@ -176,8 +176,8 @@ func AsLong(f *File, refused Answer) (members []string) {
 		return nil
 	}
 	own := f.Draft.Templates
-	for pointer, template := range f.settled() {
-		text, _ := f.text(pointer)
+	for pointer, template := range settledOf(*f) {
+		text, _ := textOf(f, pointer)
 		long := asLong(text)
 		drawn := own[pointer] == "" || slices.Contains(f.Differing, pointer)
 		if drawn && long != "" && long != template && strings.Contains(template, referenceTemplate) {
@@ -187,7 +187,7 @@ func AsLong(f *File, refused Answer) (members []string) {
 	slices.Sort(members)
 	f.Draft.Templates = cloneTexts(own)
 	for _, pointer := range members {
-		text, _ := f.text(pointer)
+		text, _ := textOf(f, pointer)
 		f.Draft.Templates[pointer] = asLong(text)
 		if !slices.Contains(f.Differing, pointer) {
 			f.Differing = append(slices.Clone(f.Differing), pointer)
@@ -203,7 +203,7 @@ func Quoted(f File, refused Answer) string {
 		return ""
 	}
 	var all []string
-	for pointer, template := range f.settled() {
+	for pointer, template := range settledOf(f) {
 		before, behind, drawn := strings.Cut(template, referenceTemplate)
 		if drawn && f.Draft.Templates[pointer] == "" && !slices.Contains(f.Differing, pointer) && pointer != f.Proof.Text &&
 			regexp.MustCompile(regexp.QuoteMeta(before)+reference+regexp.QuoteMeta(behind)).MatchString(refused.Written) {

@@ -128,13 +128,13 @@ func TestValuesThatARefusalSpeaksOf(t *testing.T) {
 			require.Equal(t, c.quoted, Quoted(f, refused))
 			if c.quoted != "" {
 				AsGiven(&f.Draft, c.quoted)
-				require.Equal(t, "o-{{.Intent.Reference}}", f.settled()["/order_no"], "another of the constraint differs")
+				require.Equal(t, "o-{{.Intent.Reference}}", settledOf(f)["/order_no"], "another of the constraint differs")
 				return
 			}
 			members := AsLong(&f, refused)
 			require.ElementsMatch(t, slices.Collect(maps.Keys(c.long)), members)
 			for pointer, template := range c.long {
-				require.Equal(t, template, f.settled()[pointer])
+				require.Equal(t, template, settledOf(f)[pointer])
 				require.Empty(t, AsLong(&f, refused), "only once")
 			}
 		})
