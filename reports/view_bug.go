@@ -148,13 +148,18 @@ func together(f checker.Finding) string {
 	return ""
 }
 
-// number writes a small number as a word.
+// number counts things, with a small number as a word.
 func number(n int, what string) string {
+	return numeral(n) + strings.TrimPrefix(english.Plural(n, what), fmt.Sprint(n))
+}
+
+// numeral writes a small number as a word.
+func numeral(n int) string {
 	words := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
 	if n < len(words) {
-		return words[n] + strings.TrimPrefix(english.Plural(n, what), fmt.Sprint(n))
+		return words[n]
 	}
-	return english.Plural(n, what)
+	return fmt.Sprint(n)
 }
 
 // rowCount counts the rows that a finding shows.

@@ -56,8 +56,13 @@ func TestABugIsOneSentence(t *testing.T) {
 		"The same request got 201 first, and then 200": two(checker.ReplayMismatch, func(f *checker.Finding) {
 			f.Differs = []checker.Difference{{Where: "status", First: "201", Then: "200"}}
 		}),
-		"The same request got another Location: first “/1”, then nothing":                 two(checker.ReplayMismatch, func(f *checker.Finding) { f.Differs = []checker.Difference{{Where: "Location", First: "/1"}} }),
-		"A new request was rejected as a duplicate (409)":                                 two(checker.FalseConflict, nil),
+		"The same request got another Location: first “/1”, then nothing":      two(checker.ReplayMismatch, func(f *checker.Finding) { f.Differs = []checker.Difference{{Where: "Location", First: "/1"}} }),
+		"A new request was rejected as a duplicate (409)":                      two(checker.FalseConflict, nil),
+		"A new request was rejected as a duplicate (409) after it was removed": two(checker.FalseConflict, func(f *checker.Finding) { f.Outcomes[1] = checker.Exists }, checker.Removed),
+		"The same request, sent in another way, was rejected (422)": two(checker.FalseConflict, func(f *checker.Finding) {
+			f.Detail, f.Outcomes[0] = history.Elsewhere, checker.Exists
+			f.Attempts[0].Status, f.Attempts[1].Status = 409, 422
+		}),
 		"A request without the required key was accepted (201)":                           two(checker.MissingKeyAccepted, nil),
 		"The row is there, but every retry gets no answer: the client never learns of it": two(checker.RefusedThoughDone, func(f *checker.Finding) { f.Attempts[1].Complete = false }),
 		"The side effect “mails” is wrong: expected rows 1, observed rows 2": two(checker.EffectMismatch, func(f *checker.Finding) {
@@ -71,6 +76,10 @@ func TestABugIsOneSentence(t *testing.T) {
 			f.Detail, f.Observed, f.Expected = "balance", "a change by -19200, from 100 to -19100", "a change by 0: 0 for each row"
 		}),
 		"One of two requests with one Idempotency-Key, sent at the same time, was never answered": two(checker.Unanswered, func(f *checker.Finding) { f.Attempts[1].Complete = false }, checker.Overlapping, checker.LostAnswer),
+		"Four of five requests with one Idempotency-Key, sent at the same time, were never answered": two(checker.Unanswered, func(f *checker.Finding) {
+			f.Attempts[1].Complete = false
+			f.Attempts = append(f.Attempts, f.Attempts[1], f.Attempts[1], f.Attempts[1])
+		}, checker.Overlapping),
 		"A request was never answered":                                            two(checker.Unanswered, func(f *checker.Finding) { f.Attempts[1].Complete = false }, checker.LostAnswer),
 		"A process of the target ended by itself after requests at the same time": two(checker.TargetDied, nil, checker.Overlapping, checker.LostAnswer),
 		"The same request got an answer without /id: it is “ord_1”": two(checker.ReplayMismatch, func(f *checker.Finding) {

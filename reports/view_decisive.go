@@ -79,7 +79,11 @@ func contradicting(f checker.Finding, first int) int {
 	case checker.MissingKeyAccepted:
 		return firstWhere(f, func(i int) bool { return told(f, i) && f.Attempts[i].Key == "" })
 	case checker.FalseConflict:
-		return firstWhere(f, func(i int) bool { return outcomeIs(f, i, checker.Rejected) && f.Attempts[i].Intent == f.Intent })
+		for _, o := range []checker.Outcome{checker.Rejected, checker.Exists} { // a repetition may be told that it exists
+			if i := firstWhere(f, func(i int) bool { return outcomeIs(f, i, o) && f.Attempts[i].Intent == f.Intent }); i >= 0 {
+				return i
+			}
+		}
 	case checker.Leak:
 		return firstWhere(f, func(i int) bool { return told(f, i) && f.Attempts[i].Intent != one.Intent })
 	case checker.Unanswered, checker.TargetDied:

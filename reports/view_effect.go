@@ -87,5 +87,5 @@ func notAnswered(f checker.Finding) string {
 		return "A request was never answered" + when(f)
 	}
 	all := many(f, keyWord(f))
-	return fmt.Sprintf("%s of %s, sent at the same time, %s never answered", capital(strings.TrimSpace(number(n, ""))), strings.ToLower(all[:1])+all[1:], map[bool]string{true: "was", false: "were"}[n == 1])
+	return fmt.Sprintf("%s of %s, sent at the same time, %s never answered", capital(numeral(n)), strings.ToLower(all[:1])+all[1:], map[bool]string{true: "was", false: "were"}[n == 1])
 }
