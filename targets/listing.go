@@ -66,10 +66,10 @@ func (v *validator) rows(path string, o Operation) {
 		v.addMistake(rows, "expected query, which asks the database, or http, which asks the target itself")
 	case query != "" && sqltext.Query(query, dialectOf(v.target)) != nil:
 		v.addMistake(rows+"/query", "%v", sqltext.Query(query, dialectOf(v.target)))
-	case query != "" && !hasMarker(query):
-		v.addMistake(rows+"/query", noMarker)
 	case contract.AsksWith("marker", query) && o.Rows.ByReference():
 		v.addMistake(rows+"/query", "expected one parameter, :marker or :reference, and not both")
+	case query != "":
+		v.marked(rows+"/query", query)
 	}
 	for i, e := range o.Effects {
 		if err := sqltext.Query(e.Query, dialectOf(v.target)); err != nil && e.Query != "" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/internal/sqltext"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
@@ -304,6 +305,19 @@ func (o Operation) queries(name string) bool {
 // noMarker is the mistake of a query that would find the rows of all intents.
 const noMarker = "the parameter :marker is missing: it selects the rows of one intent"
 
+// quotedMarker is the mistake of a query whose parameter the database does not take for one.
+const quotedMarker = "the parameter stands in quotes or in a comment, where it is none; write = :marker, or like '%' || :marker || '%' (MariaDB: like concat('%', :marker, '%'))"
+
+// marked looks for the parameter of a query that selects the rows of one intent.
+func (v *validator) marked(path, query string) {
+	switch {
+	case !hasMarker(query):
+		v.addMistake(path, noMarker)
+	case !hasMarker(sqltext.Outside(query, dialectOf(v.target))):
+		v.addMistake(path, "%s", quotedMarker)
+	}
+}
+
 // hasMarker reports that a query selects the rows of one intent, by its marker or by its reference.
 func hasMarker(query string) bool {
 	return contract.AsksWith("marker", query) || contract.AsksWith("reference", query)
@@ -322,6 +336,7 @@ func (v *validator) pointers(path string, o Operation) {
 			}
 		}
 	}
+	v.oneIntent(path, o)
 	for column, pointer := range o.Rows.Content {
 		place := path + jsonpointer.Of("rows", "content", column)
 		if !v.doc.Has(body + pointer) {
@@ -329,6 +344,30 @@ func (v *validator) pointers(path string, o Operation) {
 		}
 	}
 	adds(v, path, o)
+}
+
+// alike matches the templates that give the same in all requests of a principal.
+var alike = regexp.MustCompile(`\{\{[^}]*\.(Principal|Login)\.[^}]*\}\}`)
+
+// oneIntent looks for a natural key that is the same in all requests. By such a contract a whole run is one intent: an API that keeps it
+// refuses what the run sends, and one that does not would pass. What is prepared may log in somebody else for each intent.
+func (v *validator) oneIntent(path string, o Operation) {
+	natural := v.target.Contract.NaturalKey
+	if len(natural) == 0 || strings.Contains(fmt.Sprint(o.Request.Header), "{{.Prepared.") {
+		return
+	}
+	_, members := o.Request.Payload()
+	for _, pointer := range natural {
+		var said any = o.Request.Path
+		if pointer != contract.WholePath {
+			said, _ = jsonpointer.Resolve(members, pointer)
+		}
+		if said == nil || strings.Contains(alike.ReplaceAllString(fmt.Sprint(said), ""), "{{") {
+			return
+		}
+	}
+	v.addMistake("/contract/natural_key", "its value is the same in all requests of %s, so that all of them would be one intent; write {{.Intent.Reference}} into one of its members, or name what differs from one intent to the next",
+		strings.TrimPrefix(path, "/operations/"))
 }
 
 // adds looks at the column to which each execution adds.

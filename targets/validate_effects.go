@@ -47,8 +47,8 @@ func (v *validator) effect(path string, o Operation, e contract.Effect) {
 		v.addMistake(path, "the effect is read from a database, and there is none")
 	case e.Delta != nil && hasMarker(e.Query):
 		v.addMistake(path+"/query", "the query of a delta has no :marker, because its number is that of all intents together; take it away, or write value instead of delta")
-	case e.Delta == nil && !hasMarker(e.Query):
-		v.addMistake(path+"/query", noMarker)
+	case e.Delta == nil:
+		v.marked(path+"/query", e.Query)
 	}
 	if e.Delta != nil && v.doc.Has(path+"/delivery") {
 		v.addMistake(path+"/delivery", "a delta is the change of a number by all intents together, which does not tell what may be missing; take delivery away, or write rows or value")

@@ -3,9 +3,13 @@ package targets
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/internal/sqltext"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
@@ -17,12 +21,115 @@ func Warnings(file string, source []byte, t Target) document.Mistakes {
 	}
 	var all document.Mistakes
 	for _, name := range t.OperationNames() {
-		if o := t.Operations[name]; o.Alter != nil && t.IsAnotherIntent(o, Altered) {
+		o := t.Operations[name]
+		if o.Alter != nil && t.IsAnotherIntent(o, Altered) {
 			all = append(all, doc.Mistake(jsonpointer.Of("operations", name, "alter"),
 				"the altered body has another value at contract.natural_key: it is another intent, so whether a key that comes with another body is rejected is not tried; alter another member, or write {{.Intent.Reference}} there in place of {{.Intent.Marker}}"))
 		}
+		if text := t.Folds(o); text != "" {
+			all = append(all, doc.Mistake(jsonpointer.Of("operations", name, "rows", "query"), "%s", text))
+		}
 	}
 	return all
+}
+
+// sqlWord matches a word of a query, a name in quotes, or a sign that tells how deep it stands.
+var sqlWord = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|\\w+|[(),*]")
+
+// ownID matches the name of a column that is another one in each row.
+var ownID = regexp.MustCompile(`^(\w*_)?(id|uuid|guid|rowid)$|^\*$`)
+
+// Folds says how the row query of an operation can return one row where there are several; empty: nothing shows that it does. Only the outer
+// query is looked at: what a query in parentheses folds may be what is looked up, and no created row.
+func (t Target) Folds(o Operation) string {
+	if o.Rows.Query == "" || o.Rows.Adds != "" {
+		return ""
+	}
+	words := outerWords(sqltext.Outside(o.Rows.Query, dialectOf(t)))
+	from := slices.Index(words, "from")
+	if from < 0 {
+		return ""
+	}
+	after := func(first ...string) (rest []string, found bool) {
+		for i := range words {
+			if i+len(first) <= len(words) && slices.Equal(words[i:i+len(first)], first) {
+				return words[i+len(first):], true
+			}
+		}
+		return nil, false
+	}
+	fold := ""
+	if rest, found := after("limit"); found && limitsToOne(rest) {
+		fold = "limit 1"
+	}
+	if rest, found := after("fetch"); found && len(rest) > 1 && (rest[1] == "1" || strings.HasPrefix(rest[1], "row")) {
+		fold = "fetch first row"
+	}
+	if rest, found := after("select", "distinct"); found && (strings.HasPrefix(rest[0], "on(") || !hasOwnID(rest, "from")) {
+		fold = "distinct"
+	}
+	grouping, grouped := after("group", "by")
+	if grouped && !hasOwnID(grouping, "having", "order", "limit", "union") {
+		fold = "group by"
+	}
+	if i := slices.IndexFunc(words[:from], func(w string) bool { return aggregates.MatchString(w) }); i >= 0 && !grouped && !slices.ContainsFunc(words[:from], windowed) {
+		fold = strings.TrimRight(words[i], "(,)")
+	}
+	if fold == "" {
+		return ""
+	}
+	return fmt.Sprintf("%q can make one row of several: a duplicate, or two things that were asked for with one body, may not show; select each created row, with its id", fold)
+}
+
+// aggregates matches the call of a function that makes one value of all rows.
+var aggregates = regexp.MustCompile(`^((count|min|max|sum|avg|any_value|array_agg|json_agg)\(\)|(string_agg|group_concat)\(,?\))$`)
+
+// windowed reports that a word makes of the call before it one that folds no rows.
+func windowed(word string) bool { return word == "over" || strings.HasPrefix(word, "over(") }
+
+// outerWords are the words of a query that stand in no parentheses, in lower case. A call is its name with
+// empty parentheses, or with a comma in them if it has several arguments.
+func outerWords(text string) []string {
+	var words []string
+	depth := 0
+	for _, w := range sqlWord.FindAllString(strings.ToLower(text), -1) {
+		switch {
+		case w == "(":
+			if depth == 0 && len(words) > 0 {
+				words[len(words)-1] += "()"
+			}
+			depth++
+		case w == ")":
+			depth--
+		case w == "," && depth == 1 && len(words) > 0 && strings.HasSuffix(words[len(words)-1], "()"):
+			words[len(words)-1] = strings.TrimSuffix(words[len(words)-1], ")") + ",)"
+		case depth == 0:
+			words = append(words, strings.Trim(w, "\"`"))
+		}
+	}
+	return words
+}
+
+// limitsToOne reports that what follows the word limit allows one row: "1", or "5, 1" with what is skipped in front.
+func limitsToOne(rest []string) bool {
+	if len(rest) > 2 && rest[1] == "," {
+		return rest[2] == "1"
+	}
+	return len(rest) > 0 && rest[0] == "1"
+}
+
+// hasOwnID reports that a list, which ends at one of some words, has a column that is another one in each row. A name that is only given to
+// what is selected is none.
+func hasOwnID(list []string, ends ...string) bool {
+	for i, w := range list {
+		if slices.Contains(ends, w) {
+			return false
+		}
+		if ownID.MatchString(w) && (i == 0 || list[i-1] != "as") {
+			return true
+		}
+	}
+	return false
 }
 
 // IsAnotherIntent reports that a variant of an operation's body is another intent by its natural key alone.

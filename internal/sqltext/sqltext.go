@@ -42,6 +42,27 @@ func Query(text string, d Dialect) error {
 	return nil
 }
 
+// Outside returns a text with blanks in place of what it has in quotes, but for names, and of its comments. What it cannot read stays as
+// it is.
+func Outside(text string, d Dialect) string {
+	s, out := scanner{text: text, dialect: d}, []byte(text)
+	for s.at < len(s.text) {
+		begin, _ := s.opens()
+		from := s.at
+		if s.step() != nil {
+			break
+		}
+		name := begin == "`" || begin == "[" || begin == `"` && d != MariaDB
+		arithmetic := begin == "--" && s.at == from+len(begin)
+		if begin != "" && !name && !arithmetic {
+			for i := from; i < min(s.at, len(out)); i++ {
+				out[i] = ' '
+			}
+		}
+	}
+	return string(out)
+}
+
 // scanner goes through a text.
 type scanner struct {
 	text    string

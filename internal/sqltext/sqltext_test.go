@@ -71,6 +71,17 @@ func TestWhatDoesMoreThanRead(t *testing.T) {
 	require.Error(t, sqltext.Query("select 1 # ; delete\n; delete from orders", sqltext.MariaDB))
 }
 
+func TestWhatStandsOutsideOfQuotes(t *testing.T) {
+	t.Parallel()
+	for _, d := range all() {
+		require.Equal(t, "select id from t where a =           and b = :marker", sqltext.Outside("select id from t where a = ':marker' and b = :marker", d))
+		require.Equal(t, "select `a b` from t                  ", sqltext.Outside("select `a b` from t /* limit 1 */-- x", d))
+	}
+	require.Equal(t, `select "a" from t`, sqltext.Outside(`select "a" from t`, sqltext.PostgreSQL))
+	require.Equal(t, `select     from t`, sqltext.Outside(`select "a" from t`, sqltext.MariaDB), "a text there")
+	require.Equal(t, "select 1 --1", sqltext.Outside("select 1 --1", sqltext.MariaDB), "two signs of arithmetic")
+}
+
 func FuzzQuery(f *testing.F) {
 	for _, query := range []string{"select id from orders where note = :marker", "select $a$ ; $a$", "select [a] 'b' \"c\" /* d */ -- e", `select e'\''`, "(((", ";"} {
 		f.Add(query)
