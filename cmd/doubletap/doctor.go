@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/leftovers"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
@@ -59,6 +60,7 @@ type doctor struct {
 	session  *engine.Session // nil: it is not up yet
 	library  []scenarios.File
 	announce engine.Announced
+	shown    []checker.Kind // of findings, that something was advised about
 }
 
 // say prints a line, and what to do about it.

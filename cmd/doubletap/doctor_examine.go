@@ -11,15 +11,18 @@ import (
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // examine looks at what a run takes, once the system is up. What is only counted or compared comes
 // first, and the two scenarios last, as they may be the end of the target. The worse of the two
 // decides the exit code.
 func (d *doctor) examine(ctx context.Context) error {
+	d.warnings()
 	d.creates()
 	d.addresses()
 	d.sinks()
@@ -39,6 +42,21 @@ func (d *doctor) examine(ctx context.Context) error {
 	}
 	fmt.Fprintf(d.streams.out, "\nready:\n  %s\n", d.flags.plain())
 	return nil
+}
+
+// warnings says what is no mistake in the target file, and may not be meant.
+func (d *doctor) warnings() {
+	system := d.session.System
+	if system.BuiltIn() {
+		return
+	}
+	source, err := files.Read(d.flags.target, files.MostText)
+	if err != nil { // it was read before
+		return
+	}
+	for _, w := range targets.Warnings(d.flags.target, source, system.Target) {
+		d.say(warning, "target file", w.String())
+	}
 }
 
 // creates says what the pilot has shown.

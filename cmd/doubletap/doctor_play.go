@@ -77,7 +77,7 @@ func (d *doctor) judge(what string, p played) promise {
 		return keptOrUnseen
 	case p.result.Verdict == checker.Fail:
 		f := p.result.Findings[0]
-		d.say(ill, what, fmt.Sprintf("%s: expected %s, observed %s", f.Kind, f.Expected, f.Observed), "correct the target, or say in contract what it promises")
+		d.say(ill, what, fmt.Sprintf("%s: expected %s, observed %s", f.Kind, f.Expected, f.Observed), d.advise(f))
 		return notKept
 	case p.result.Verdict == checker.Broken:
 		d.say(ill, what, strings.Join(p.result.Reasons, "; "), "look at the log of the target: it does not take what a run sends")
@@ -89,6 +89,20 @@ func (d *doctor) judge(what string, p played) promise {
 		return notKept
 	default:
 		return keptOrUnseen
+	}
+}
+
+// advise says what to do about a finding. What the repetition has shown already is no matter of requests at the same time.
+func (d *doctor) advise(f checker.Finding) string {
+	together := slices.Contains(f.Circumstances, checker.Overlapping)
+	switch system := d.session.System; {
+	case system.BuiltIn():
+		return correctTarget
+	case slices.Contains(d.shown, f.Kind):
+		return "as above: it takes no requests at the same time"
+	default:
+		d.shown = append(d.shown, f.Kind)
+		return advice(f, system.Operation(), system.Target.Contract, together)
 	}
 }
 
