@@ -81,6 +81,7 @@ func newView(raw checker.Report) view {
 			if byNaturalKey(v.Causes[i].First.finding) {
 				likely.natural()
 			}
+			likely.Look = joined([]string{likely.Look, inFile(r, causes[i], d)}, " ")
 			v.Causes[i].Likely = &likely
 		}
 	}

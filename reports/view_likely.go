@@ -2,9 +2,12 @@ package reports
 
 import (
 	"fmt"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/diagnosis"
 )
 
@@ -86,6 +89,25 @@ func ofNaturalKey(text string) string {
 			return word
 		}
 	})
+}
+
+// inFile says which lines of a target file would make a correct target show a cause: where each plain repetition is executed, or where plain
+// creates show that a row holds something else than was sent; empty: there is no file, or none would.
+func inFile(r checker.Report, c checker.Cause, d diagnosis.Diagnosis) string {
+	if end := path.Ext(r.Target); end != ".yaml" && end != ".yml" {
+		return ""
+	}
+	first := r.Results[c.Members[0].Result].Findings[c.Members[0].Finding]
+	each := slices.ContainsFunc(c.Scenarios, func(s checker.CauseIn) bool { return s.Scenario == "sequential-replay" && s.Broke == s.Of })
+	switch {
+	case len(d.Guesses) > 0 && d.Guesses[0].Defect == "repeat-not-recognised" && each && byNaturalKey(first):
+		return "In the target file, see whether contract.natural_key is what the API goes by, and whether rows finds no line for each request."
+	case len(d.Guesses) > 0 && d.Guesses[0].Defect == "repeat-not-recognised" && each:
+		return "In the target file, see whether key.in and key.name say where the API reads its key, and whether rows finds no line for each request."
+	case c.Kind == checker.AlteredBody && first.Detail == "content" && len(c.Circumstances) == 0:
+		return "In the target file, see whether rows.content names the right member for each column, in the same unit."
+	}
+	return ""
 }
 
 // notes labels what there is to say, for those who list it.
