@@ -61,7 +61,7 @@ func Defects() []Defect {
 			Look: "a unique index on the key or on the natural key, in the table that the code writes",
 			How:  "claim",
 			Designs: []string{
-				"check-then-insert", "no-in-progress-record", "select-before-insert", "select-before-insert-one-field", "natural-key-indexed-as-sent", "if-match-read-first",
+				"check-then-insert", "no-in-progress-record", "select-before-insert", "select-before-insert-one-field", "if-match-read-first",
 				"unique-missing", "insert-where-not-exists", "orm-upsert-emulated", "repeatable-read-skew",
 				"redis-key-check-then-act", "form-token-not-atomic", "lock-without-recheck", "snapshot-before-lock",
 				"lock-released-before-commit", "lock-misses-a-stripe", "lock-released-by-non-owner",
@@ -251,6 +251,17 @@ func Defects() []Defect {
 				{Kind: checker.FalseConflict, Needs: []checker.Circumstance{checker.OtherIntent}, Fails: []Group{KeyForm}},
 				{Kind: checker.LostWrite, Needs: []checker.Circumstance{checker.OtherIntent}, Fails: []Group{KeyForm}},
 				{Kind: checker.FalseConflict, Needs: []checker.Circumstance{checker.NoKey}},
+			},
+		},
+		{
+			Name:    "natural-key-as-sent",
+			Does:    "The natural key is stored and looked up as it was sent. In capitals, or with a blank at its end, it is another value to the unique index or to the look, and the same thing is made twice.",
+			Mend:    "Bring the natural key into one form before it is stored and before it is looked up, such as lower case without blanks at its ends. Make the unique index over that form: over lower(trim(email)), or in a column whose collation ignores case.",
+			Play:    []string{"natural-key-spelling"},
+			Look:    "the place where the natural key is read from the request: it is neither trimmed nor brought into one case",
+			Designs: []string{"natural-key-indexed-as-sent"},
+			Signs: []Sign{
+				{Kind: checker.Duplicate, Needs: []checker.Circumstance{checker.OtherSpelling}, Fails: []Group{Naming}, Passes: []Group{Plain, Sequential, Together}, Alone: true},
 			},
 		},
 		{

@@ -27,6 +27,7 @@ const (
 	Altered    Group = "altered"    // another body under the same key, after the answer
 	Refusal    Group = "refusal"    // a body that is refused, then corrected
 	Spelled    Group = "spelled"    // the same request in other words
+	Naming     Group = "naming"     // the same thing, named in another spelling
 	KeyForm    Group = "key-form"   // keys that nearly equal each other
 	KeyHeader  Group = "key-header" // ways to write the key's header
 	Ways       Group = "ways"       // one creation in two ways
@@ -42,7 +43,7 @@ var Members = sync.OnceValue(func() map[Group][]string {
 	return map[Group][]string{
 		Plain:      {"plain-create"},
 		Sequential: {"sequential-replay", "fresh-key-retry", "no-key"},
-		Together:   {"burst-same-key", "burst-under-load", "burst-write-gate", "rage-clicks", "tabs-one-key", "tabs-natural-key", "natural-key-spelling", "enter-plus-click", "sweep", "altered-race"},
+		Together:   {"burst-same-key", "burst-under-load", "burst-write-gate", "rage-clicks", "tabs-one-key", "tabs-natural-key", "enter-plus-click", "sweep", "altered-race"},
 		Early:      {"cut-reset-early-retry", "cut-truncated-early-retry", "withheld-answer-early-retry"},
 		Left:       {"double-click", "impatient-retry", "slow-road"},
 		Lost:       {"hang-up", "withheld-answer", "cut-reset", "cut-truncated", "lost-request"},
@@ -56,6 +57,7 @@ var Members = sync.OnceValue(func() map[Group][]string {
 		Altered:    {"altered-after"},
 		Refusal:    {"corrected-after-refusal"},
 		Spelled:    {"respelled-body", "respelled-numbers", "retry-elsewhere"},
+		Naming:     {"natural-key-spelling"},
 		KeyForm:    {"key-case", "key-space", "key-long", "key-blank", "key-quote"},
 		KeyHeader:  {"key-header-case", "key-two-headers"},
 		Ways:       {"same-key-two-ways", "same-key-two-ways-at-once"},

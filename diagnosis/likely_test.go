@@ -110,6 +110,25 @@ func TestAPlainPatternHasItsLikelyCause(t *testing.T) {
 	require.Equal(t, "key-folded", diagnosis.Of(folded, checker.Causes(folded))[0].Guesses[0].Defect)
 }
 
+// The rows are two for each natural key, one in each spelling, whatever came when: no race makes them.
+func TestTheOtherSpellingOfANaturalKeyIsNoRace(t *testing.T) {
+	t.Parallel()
+	apart := []checker.Result{
+		result("plain-create"), result("sequential-replay"), result("fresh-key-retry"), result("burst-same-key"), result("tabs-natural-key"), result("hang-up"),
+		result("cut-reset"), result("late-retry"), result("retry-elsewhere"), result("natural-key-spelling", checker.Duplicate),
+	}
+	f := &apart[len(apart)-1].Findings[0]
+	f.Circumstances = []checker.Circumstance{checker.Overlapping, checker.OtherSpelling}
+	require.Equal(t, "natural-key-as-sent", diagnosis.Of(apart, checker.Causes(apart))[0].Guesses[0].Defect)
+
+	f.Circumstances = []checker.Circumstance{checker.Overlapping}
+	for i, name := range []string{"burst-same-key", "tabs-natural-key"} {
+		apart[3+i] = result(name, checker.Duplicate)
+		apart[3+i].Findings[0].Circumstances = f.Circumstances
+	}
+	require.Equal(t, "check-then-act", diagnosis.Of(apart, checker.Causes(apart))[0].Guesses[0].Defect, "one that other requests show as well")
+}
+
 func TestWhatOneKindOfScenarioAloneShowsHasItsCause(t *testing.T) {
 	t.Parallel()
 	passed := []checker.Result{
