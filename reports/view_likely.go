@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -94,7 +93,8 @@ func ofNaturalKey(text string) string {
 // inFile says which lines of a target file would make a correct target show a cause: where each plain repetition is executed, or where plain
 // creates show that a row holds something else than was sent; empty: there is no file, or none would.
 func inFile(r checker.Report, c checker.Cause, d diagnosis.Diagnosis) string {
-	if end := path.Ext(r.Target); end != ".yaml" && end != ".yml" {
+	_, target, named := strings.Cut(r.Again, "--target ")
+	if !named || strings.HasPrefix(strings.TrimLeft(target, "'"), "builtin:") || strings.HasPrefix(strings.TrimLeft(target, "'"), "served:") {
 		return ""
 	}
 	first := r.Results[c.Members[0].Result].Findings[c.Members[0].Finding]

@@ -14,7 +14,7 @@ func TestWhereToLookInTheTargetFile(t *testing.T) {
 	t.Parallel()
 	const lines = "In the target file, see whether key.in and key.name say where the API reads its key, and whether rows finds no line for each request."
 	repeated := func(intents int, key string) checker.Report {
-		r := checker.Report{Target: "orders.yaml", Results: []checker.Result{{Scenario: "plain-create", Verdict: checker.Pass, Intents: 1}}}
+		r := checker.Report{Again: "doubletap run --target orders.yaml --seed 7", Results: []checker.Result{{Scenario: "plain-create", Verdict: checker.Pass, Intents: 1}}}
 		for _, scenario := range []string{"sequential-replay", "burst-same-key", "tabs-one-key", "hang-up", "late-retry", "retry-elsewhere"} {
 			r.Results = append(r.Results, checker.Result{Scenario: scenario, Verdict: checker.Fail, Intents: intents, Failed: 1, Findings: []checker.Finding{
 				{ID: "F1", Kind: checker.Duplicate, Intent: "i1", Attempts: []history.Attempt{
@@ -29,7 +29,7 @@ func TestWhereToLookInTheTargetFile(t *testing.T) {
 	require.Contains(t, look(repeated(1, "")), "In the target file, see whether contract.natural_key is what the API goes by, and whether rows finds no line for each request.")
 	require.NotContains(t, look(repeated(2, "k")), "target file", "only some of the repetitions are executed")
 	builtin := repeated(1, "k")
-	builtin.Target = "builtin:unique-missing"
+	builtin.Again = "doubletap run --target builtin:unique-missing --seed 7"
 	require.NotContains(t, look(builtin), "target file")
 
 	content := repeated(1, "k")

@@ -69,7 +69,7 @@ func (v *validator) rows(path string, o Operation) {
 	case contract.AsksWith("marker", query) && o.Rows.ByReference():
 		v.addMistake(rows+"/query", "expected one parameter, :marker or :reference, and not both")
 	case query != "":
-		v.marked(rows+"/query", query)
+		parameter(v, rows+"/query", query)
 	}
 	for i, e := range o.Effects {
 		if err := sqltext.Query(e.Query, dialectOf(v.target)); err != nil && e.Query != "" {

@@ -308,8 +308,8 @@ const noMarker = "the parameter :marker is missing: it selects the rows of one i
 // quotedMarker is the mistake of a query whose parameter the database does not take for one.
 const quotedMarker = "the parameter stands in quotes or in a comment, where it is none; write = :marker, or like '%' || :marker || '%' (MariaDB: like concat('%', :marker, '%'))"
 
-// marked looks for the parameter of a query that selects the rows of one intent.
-func (v *validator) marked(path, query string) {
+// parameter looks for that of a query that selects the rows of one intent.
+func parameter(v *validator, path, query string) {
 	switch {
 	case !hasMarker(query):
 		v.addMistake(path, noMarker)
@@ -336,7 +336,7 @@ func (v *validator) pointers(path string, o Operation) {
 			}
 		}
 	}
-	v.oneIntent(path, o)
+	oneIntent(v, path, o)
 	for column, pointer := range o.Rows.Content {
 		place := path + jsonpointer.Of("rows", "content", column)
 		if !v.doc.Has(body + pointer) {
@@ -351,7 +351,7 @@ var alike = regexp.MustCompile(`\{\{[^}]*\.(Principal|Login)\.[^}]*\}\}`)
 
 // oneIntent looks for a natural key that is the same in all requests. By such a contract a whole run is one intent: an API that keeps it
 // refuses what the run sends, and one that does not would pass. What is prepared may log in somebody else for each intent.
-func (v *validator) oneIntent(path string, o Operation) {
+func oneIntent(v *validator, path string, o Operation) {
 	natural := v.target.Contract.NaturalKey
 	if len(natural) == 0 || strings.Contains(fmt.Sprint(o.Request.Header), "{{.Prepared.") {
 		return

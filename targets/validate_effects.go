@@ -48,7 +48,7 @@ func (v *validator) effect(path string, o Operation, e contract.Effect) {
 	case e.Delta != nil && hasMarker(e.Query):
 		v.addMistake(path+"/query", "the query of a delta has no :marker, because its number is that of all intents together; take it away, or write value instead of delta")
 	case e.Delta == nil:
-		v.marked(path+"/query", e.Query)
+		parameter(v, path+"/query", e.Query)
 	}
 	if e.Delta != nil && v.doc.Has(path+"/delivery") {
 		v.addMistake(path+"/delivery", "a delta is the change of a number by all intents together, which does not tell what may be missing; take delivery away, or write rows or value")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -97,12 +98,12 @@ func (d *doctor) advise(f checker.Finding) string {
 	together := slices.Contains(f.Circumstances, checker.Overlapping)
 	switch system := d.session.System; {
 	case system.BuiltIn():
-		return correctTarget
+		return engine.CorrectTarget
 	case slices.Contains(d.shown, f.Kind):
 		return "as above: it takes no requests at the same time"
 	default:
 		d.shown = append(d.shown, f.Kind)
-		return advice(f, system.Operation(), system.Target.Contract, together)
+		return engine.Advice(f, system.Operation(), system.Target.Contract, together)
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package engine
 
 import (
 	"fmt"
@@ -9,13 +9,13 @@ import (
 	"github.com/doubletap-harness/doubletap/driver"
 )
 
-// correctTarget is what is advised where no line of the target file is more likely to be wrong than the target.
-const correctTarget = "correct the target, or say in contract what it promises"
+// CorrectTarget is what is advised where no line of the target file is more likely to be wrong than the target.
+const CorrectTarget = "correct the target, or say in contract what it promises"
 
-// advice says what to do about a finding of the doctor: which lines of the target file would make a correct target look like that come
+// Advice says what to do about a finding of the doctor: which lines of the target file would make a correct target look like that come
 // first, as a file that was written by hand is seldom right at once. Together says that the requests came at the same time, when only
 // the target does what a line of the file cannot explain.
-func advice(f checker.Finding, o driver.Operation, promise contract.Contract, together bool) string {
+func Advice(f checker.Finding, o driver.Operation, promise contract.Contract, together bool) string {
 	rows, file := o.Rows, ""
 	switch query := rowsLine(o); {
 	case f.Kind == checker.Duplicate && !together:
@@ -31,9 +31,9 @@ func advice(f checker.Finding, o driver.Operation, promise contract.Contract, to
 		column, _, _ := strings.Cut(f.Expected, " = ")
 		file = fmt.Sprintf("see first whether rows.content is right: whether column %s holds what the request has at %s, in the same unit", column, rows.Content[column])
 	default:
-		return correctTarget
+		return CorrectTarget
 	}
-	return file + "; if so, " + correctTarget
+	return file + "; if so, " + CorrectTarget
 }
 
 // rowsLine names the line of the target file by which the rows are found.
