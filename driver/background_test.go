@@ -190,7 +190,7 @@ func TestAnInterruptionEndsTheBackgroundTraffic(t *testing.T) {
 	stopped := make(chan struct{})
 	c.others = func() { <-stopped }
 	c.own = func() { <-stopped }
-	r := newCrowd(t, c, 1000, 1000, &scenarios.Retry{Max: 2, Backoff: fixed(time.Hour)})
+	r := newCrowd(t, c, 20, 1000, &scenarios.Retry{Max: 2, Backoff: fixed(time.Hour)})
 	t.Cleanup(func() { close(stopped) })
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := r.begin(ctx)

@@ -52,8 +52,8 @@ func distinguishMeasured(f *File, unique, members []string) {
 // generated matches what ids are drawn of.
 var generated = regexp.MustCompile(`^[0-9A-Za-z]+$`)
 
-// drawPrimary lets the text differ that the client sends for a primary key. A short number may be the row's by chance, and a longer one, or such a
-// textOf with digits in it, is drawn in most cases, and then often has to be as long as it is.
+// drawPrimary lets the text differ that the client sends for a primary key. A short number may be the row's by chance. A long one, or a long text
+// with digits in it, was drawn in most cases, and then often has to be as long as it is.
 func drawPrimary(f *File, column string) {
 	for _, pointer := range membersOf(f, column) {
 		text, isText := textOf(f, pointer)
