@@ -188,8 +188,8 @@ func diagnoseFirstRows(s *Session, h *history.History) error {
 		case len(o.Prepare) > 0:
 			return runerror.Configf("operations.%s.rows.query of %s finds a row before the first request: let it select what the request brings about, and not what prepare has made",
 				o.Name, s.System.Name)
-		default:
-			return runerror.Configf("operations.%s.rows of %s finds %s for a marker that was not sent yet%s: it goes by something that creates share; let it find what has the marker, and nothing else",
+		case o.Rows.Query != "":
+			return runerror.Configf("operations.%s.rows.query of %s finds %s for a marker that was not sent yet%s: it goes by something that creates share; let it find what has the marker, and nothing else",
 				o.Name, s.System.Name, english.Plural(len(rows), "row"), shownRows(rows))
 		}
 	}

@@ -71,16 +71,56 @@ func (s several) each() string {
 	return fmt.Sprintf("each of %d plain creates, sent once and one after the other,", len(s.intents))
 }
 
-// diagnoseNames says that all answers name what is not their row.
-func (s several) diagnoseNames(context.Context) error {
-	for _, i := range s.intents {
-		if _, told := s.findings[i.ID]; !told {
+// diagnoseNames says that all answers name what is not their row, and that it is the same for all of them, or stands somewhere else in rows with
+// their markers: then it is the file that takes one member or column for another, or a line of a log for the created thing. Names that differ
+// and stand nowhere are the target's matter.
+func (s several) diagnoseNames(ctx context.Context) error {
+	if s.session.System.Rows == nil {
+		return nil
+	}
+	var elsewhere []string // columns in which the name of each create stands
+	names := map[string]bool{}
+	for n, i := range s.intents {
+		told, is := s.findings[i.ID]
+		if !is {
 			return nil
 		}
+		found, _, err := s.session.System.Rows.Search(ctx, i.Bodies[history.Original].Marker)
+		if err != nil {
+			return nil
+		}
+		names[told.Then] = true
+		holding := columnsWith(found, told.Then)
+		if n == 0 {
+			elsewhere = holding
+		}
+		elsewhere = slices.DeleteFunc(elsewhere, func(column string) bool { return !slices.Contains(holding, column) })
 	}
 	told, name := s.findings[s.intents[0].ID], s.operation.Name
-	return fmt.Errorf("%s was told the name of something that is not its row: the first was told %q at %s, and operations.%s.rows of %s finds %s with %s in %s. Let operations.%s.identity be what names the created thing, and rows.query and rows.identity find that thing; unless the target names what it did not make",
-		s.each(), told.Then, told.Where, name, s.file(), english.Plural(len(s.rows[0]), "row"), told.First, s.operation.Rows.Identity, name)
+	also := "It is the same for all of them. "
+	switch {
+	case len(names) > 1 && len(elsewhere) == 0:
+		return nil
+	case len(names) > 1:
+		also = "What it was told stands in " + english.List(elsewhere, "and") + ". "
+	}
+	return fmt.Errorf("%s was told the name of something that is not its row: the first was told %q at %s, and operations.%s.rows of %s finds %s with %s in %s. %sLet operations.%s.identity be what names the created thing, and rows.query and rows.identity find that thing; unless the target names what it did not make",
+		s.each(), told.Then, told.Where, name, s.file(), english.Plural(len(s.rows[0]), "row"), told.First, s.operation.Rows.Identity, also, name)
+}
+
+// columnsWith are the columns of places in which a value stands.
+func columnsWith(found []snapshots.Place, value string) (columns []string) {
+	for _, p := range found {
+		for _, row := range p.Held {
+			for column, held := range row {
+				if at := p.Table + "." + column; held == value && !slices.Contains(columns, at) {
+					columns = append(columns, at)
+				}
+			}
+		}
+	}
+	slices.Sort(columns)
+	return columns
 }
 
 // diagnoseOneName says that what the file takes for the name of a row is the same for all creates, in their rows, where whatever an

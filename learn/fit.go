@@ -10,11 +10,20 @@ import (
 // too, such as for a word that is not on a list, another member is altered, and asked about.
 func fit(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 	for r.Altered != nil && r.Altered.Refused() {
-		refused, err := refusedAlone(ctx, i)
-		if err != nil || !refused {
+		body, pointer, ok := drafting.Altered(i.file)
+		if !ok {
+			return nil
+		}
+		alone, err := i.questionerWith(body)
+		if err != nil {
 			return err
 		}
-		r.Altered = nil
+		for range 2 { // one may be declined by chance
+			if answers, _ := alone.ask(ctx, "alone", 1, "[{send: {}}]"); len(answers) == 0 || !answers[0].Refused() {
+				return alone.err
+			}
+		}
+		i.file.Proof.Unfit, r.Altered = append(i.file.Proof.Unfit, pointer), nil
 		asking, err := i.questioner()
 		if err != nil || !asking.alters() {
 			return err
@@ -24,33 +33,4 @@ func fit(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 		}
 	}
 	return nil
-}
-
-// fitAlone holds that of another body which has a marker of its own, and that is what makes two creates one, so that it is no other body of the
-// first create to the target.
-func fitAlone(ctx context.Context, i *inquiry) error {
-	for {
-		if refused, err := refusedAlone(ctx, i); err != nil || !refused {
-			return err
-		}
-	}
-}
-
-// refusedAlone reports that a create of its own with the other body is refused, so that another member is altered from then on.
-func refusedAlone(ctx context.Context, i *inquiry) (bool, error) {
-	body, pointer, ok := drafting.Altered(i.file)
-	if !ok {
-		return false, nil
-	}
-	alone, err := i.questionerWith(body)
-	if err != nil {
-		return false, err
-	}
-	for range 2 { // one may be declined by chance
-		if answers, _ := alone.ask(ctx, "alone", 1, "[{send: {}}]"); len(answers) == 0 || !answers[0].Refused() {
-			return false, alone.err
-		}
-	}
-	i.file.Proof.Unfit = append(i.file.Proof.Unfit, pointer)
-	return true, nil
 }

@@ -122,15 +122,10 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if asking, err = i.questioner(); err != nil { // members may differ now that did not
 		return err
 	}
-	switch {
-	case keyed:
-	case len(r.Natural) > 0 || i.file.Proof.ByReference:
-		err = otherBody(ctx, i, asking, &r)
-	case i.file.NaturalKey(r) != nil && asking.alters():
-		err = fitAlone(ctx, i)
-	}
-	if err != nil {
-		return err
+	if !keyed && (len(r.Natural) > 0 || i.file.Proof.ByReference) {
+		if err := otherBody(ctx, i, asking, &r); err != nil {
+			return err
+		}
 	}
 	race := !keyed && r.Rows == 1 && r.Again.Refused() && i.file.NaturalKey(r) != nil
 	if race {

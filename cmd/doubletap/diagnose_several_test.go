@@ -60,7 +60,7 @@ func TestAMistakeThatSeveralPlainCreatesShow(t *testing.T) {
 		},
 		"the query goes by what creates share": {
 			from: "where note = :marker", to: "where note like 'd%' and :marker <> ''",
-			says: []string{"operations.create.rows of", "finds 1 row for a marker that was not sent yet (id 1)", "something that creates share"},
+			says: []string{"operations.create.rows.query of", "finds 1 row for a marker that was not sent yet (id 1)", "something that creates share"},
 		},
 		"a view has a row for each line": {
 			sql:  log + on + "insert into log (thing) values (new.id), (new.id); end; create view shown as select t.id, t.note from things t join log on thing = t.id",

@@ -71,9 +71,12 @@ func inStep(f *File, r Repeated) {
 			p.Identity = c.Name
 			return
 		}
+		if !slices.Contains(p.Table.Primary, before) {
+			continue // it was chosen for what it refers to
+		}
 		called := cmp.Compare(alike(member, c.Name), alike(member, before))
 		constrained := slices.ContainsFunc(p.Table.Unique, func(unique []string) bool { return slices.Contains(unique, c.Name) })
-		if called > 0 || called == 0 && constrained && namesAnother.MatchString("/"+c.Name) && slices.Contains(p.Table.Primary, before) {
+		if called > 0 || called == 0 && constrained && namesAnother.MatchString("/"+c.Name) {
 			f.Doubt("Which column %s names: %s and %s of each row had its value, as two that are counted in step do until creates overlap. The file says %s, for identity of rows; if runs show an answer that no row has, it is %s.", f.named().Where(), c.Name, before, c.Name, before)
 			p.Identity = c.Name
 			return
