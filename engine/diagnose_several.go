@@ -78,34 +78,43 @@ func (s several) diagnoseNames(ctx context.Context) error {
 	if s.session.System.Rows == nil {
 		return nil
 	}
-	var elsewhere []string // columns in which the name of each create stands
-	names := map[string]bool{}
-	for n, i := range s.intents {
+	differ := false
+	first, name := s.findings[s.intents[0].ID], s.operation.Name
+	for _, i := range s.intents {
 		told, is := s.findings[i.ID]
 		if !is {
 			return nil
 		}
+		differ = differ || told.Then != first.Then
+	}
+	also := "It is the same for all of them. "
+	if differ {
+		elsewhere := s.namedElsewhere(ctx)
+		if len(elsewhere) == 0 {
+			return nil
+		}
+		also = "What it was told stands in " + english.List(elsewhere, "and") + ". "
+	}
+	return fmt.Errorf("%s was told the name of something that is not its row: the first was told %q at %s, and operations.%s.rows of %s finds %s with %s in %s. %sLet operations.%s.identity be what names the created thing, and rows.query and rows.identity find that thing; unless the target names what it did not make",
+		s.each(), first.Then, first.Where, name, s.file(), english.Plural(len(s.rows[0]), "row"), first.First, s.operation.Rows.Identity, also, name)
+}
+
+// namedElsewhere are the columns in which the name that each create was told stands, in rows with its marker.
+func (s several) namedElsewhere(ctx context.Context) (columns []string) {
+	for n, i := range s.intents {
 		found, _, err := s.session.System.Rows.Search(ctx, i.Bodies[history.Original].Marker)
 		if err != nil {
 			return nil
 		}
-		names[told.Then] = true
-		holding := columnsWith(found, told.Then)
+		holding := columnsWith(found, s.findings[i.ID].Then)
 		if n == 0 {
-			elsewhere = holding
+			columns = holding
 		}
-		elsewhere = slices.DeleteFunc(elsewhere, func(column string) bool { return !slices.Contains(holding, column) })
+		if columns = slices.DeleteFunc(columns, func(column string) bool { return !slices.Contains(holding, column) }); len(columns) == 0 {
+			return nil
+		}
 	}
-	told, name := s.findings[s.intents[0].ID], s.operation.Name
-	also := "It is the same for all of them. "
-	switch {
-	case len(names) > 1 && len(elsewhere) == 0:
-		return nil
-	case len(names) > 1:
-		also = "What it was told stands in " + english.List(elsewhere, "and") + ". "
-	}
-	return fmt.Errorf("%s was told the name of something that is not its row: the first was told %q at %s, and operations.%s.rows of %s finds %s with %s in %s. %sLet operations.%s.identity be what names the created thing, and rows.query and rows.identity find that thing; unless the target names what it did not make",
-		s.each(), told.Then, told.Where, name, s.file(), english.Plural(len(s.rows[0]), "row"), told.First, s.operation.Rows.Identity, also, name)
+	return columns
 }
 
 // columnsWith are the columns of places in which a value stands.
