@@ -221,7 +221,7 @@ func countedIn(f *drafting.File, b drafting.Book, a account) drafting.Counting {
 func standings(ctx context.Context, i *inquiry, row map[string]string) (all []account) {
 	for _, source := range written(ctx, i, row) {
 		for _, one := range source.rows {
-			for _, b := range drafting.Parents(&i.file, i.tables, source.table, one) {
+			for _, b := range drafting.Parents(&i.file, near(i), source.table, one) {
 				if now, known := standing(ctx, i, b); known && len(now.Numbers) > 0 && !slices.ContainsFunc(all, func(a account) bool { return same(a.now.Book, b) }) {
 					all = append(all, account{now: now})
 				}

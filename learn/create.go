@@ -377,7 +377,7 @@ const forChildren = 2 * time.Second
 func (i *inquiry) children(ctx context.Context) {
 	p := i.file.Proof
 	var implied []databases.Reference
-	for _, t := range i.tables {
+	for _, t := range near(i) {
 		if t.FullName() != p.Table.FullName() {
 			more := p.Implied(t)
 			t.Refers, implied = append(slices.Clone(t.Refers), more...), append(implied, more...)

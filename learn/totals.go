@@ -34,7 +34,7 @@ type sums struct {
 // summed reads the totals of all small tables but that of the created thing and those whose rows are made with it.
 func summed(ctx context.Context, i *inquiry) (all []sums) {
 	p := i.file.Proof
-	for _, t := range i.tables {
+	for _, t := range near(i) {
 		made := t.FullName() == p.Table.FullName() ||
 			slices.ContainsFunc(i.file.Children, func(c drafting.Child) bool { return c.Rows > 0 && c.Table.FullName() == t.FullName() }) ||
 			slices.ContainsFunc(p.Others, func(o drafting.Beside) bool { return o.Table.FullName() == t.FullName() })

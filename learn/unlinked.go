@@ -35,7 +35,7 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 		return nil
 	}
 	var all []growth
-	for _, t := range i.tables {
+	for _, t := range near(i) {
 		if (drafting.MayBeUnlinked(f, t) || drafting.OfElements(f, t)) && len(all) < countedTables {
 			all = append(all, growth{table: t})
 		}

@@ -16,7 +16,7 @@ func met(ctx context.Context, i *inquiry, row map[string]string, referred []acco
 	n := 0
 	for _, source := range written(ctx, i, row) {
 		for _, one := range source.rows {
-			for _, b := range drafting.Met(&i.file, i.tables, source.table, one) {
+			for _, b := range drafting.Met(&i.file, near(i), source.table, one) {
 				known := func(a account) bool { return same(a.now.Book, b) }
 				if n++; n > lookedUp || slices.ContainsFunc(slices.Concat(referred, all), known) {
 					continue

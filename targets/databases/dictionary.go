@@ -49,7 +49,7 @@ func postgresDictionary() dictionary {
 			join pg_attribute a on a.attrelid = t.oid and a.attnum = k.attnum` + ours + `
 			and i.indisunique and i.indpred is null and i.indexprs is null
 			order by s.nspname, t.relname, i.indexrelid, k.place`,
-		partly: `select ` + schema + `, t.relname, pg_get_indexdef(i.indexrelid)
+		partly: `select ` + schema + `, t.relname, coalesce(pg_get_indexdef(i.indexrelid), '')
 			from pg_index i join pg_class t on t.oid = i.indrelid` + tables + ours + `
 			and i.indisunique and (i.indpred is not null or i.indexprs is not null)
 			order by s.nspname, t.relname, i.indexrelid`,
