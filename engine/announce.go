@@ -5,6 +5,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/sut"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -12,7 +13,7 @@ import (
 func (s *Session) announcement() Announced {
 	a := Announced{
 		Tool: Version(), Target: s.System.Target.Name, Operation: s.System.Operation().Name, OwnWord: s.System.Target.AsksItself(), Address: s.System.Address(), Instances: s.System.Instances(),
-		Seed: s.config.Seed, RowsSource: s.System.RowsSource(), DryRun: s.config.DryRun, Hunt: s.config.Hunt,
+		Seed: s.config.Seed, RowsSource: s.System.RowsSource(), DryRun: s.config.DryRun, Warnings: sut.Warnings(s.System), Hunt: s.config.Hunt,
 	}
 	a.NotPlayed, a.Together = s.System.NotPlayed(), s.config.SUT.EachOperation
 	final := 0

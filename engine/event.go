@@ -21,11 +21,12 @@ type Announced struct {
 	Address    string
 	Instances  int // that are started for this run; 0: the target is there already
 	Seed       uint64
-	Requests   int    // that scenarios send at most, without the final retries
-	Steps      int    // requests besides, for the steps of the target file
-	RowsSource string // empty: rows are read nowhere
-	Limit      *Limit // nil: the target names no rate limit
-	OwnWord    bool   // the rows are what the target itself lists
+	Requests   int      // that scenarios send at most, without the final retries
+	Steps      int      // requests besides, for the steps of the target file
+	RowsSource string   // empty: rows are read nowhere
+	Warnings   []string // of the target file: what is no mistake in it, and may not be meant
+	Limit      *Limit   // nil: the target names no rate limit
+	OwnWord    bool     // the rows are what the target itself lists
 	Scenarios  []Planned
 	DryRun     bool
 	Hunt       *Hunt // nil: each scenario is played once

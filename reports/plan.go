@@ -20,6 +20,7 @@ type Plan struct {
 	Requests   int        `json:"requests"`
 	Steps      int        `json:"steps"`
 	RowsSource string     `json:"rows_source,omitempty"`
+	Warnings   []string   `json:"warnings,omitempty"` // of the target file
 	Limit      *PlanLimit `json:"rate_limit,omitempty"`
 	Hunt       *PlanHunt  `json:"hunt,omitempty"`
 	Scenarios  []Planned  `json:"scenarios"`

@@ -126,6 +126,21 @@ func (o Options) source() ([]byte, error) {
 	return source, nil
 }
 
+// Warnings says what is no mistake in the target file of a system, and may not be meant.
+func Warnings(s *System) (all []string) {
+	if s.BuiltIn() {
+		return nil
+	}
+	source, err := s.options.source()
+	if err != nil { // it was read before
+		return nil
+	}
+	for _, w := range targets.Warnings(s.Name, source, s.Target) {
+		all = append(all, w.String())
+	}
+	return all
+}
+
 // readTarget loads the target file, or takes the target that the caller gave.
 func (o Options) readTarget() (targets.Target, error) {
 	if o.Spec != nil {

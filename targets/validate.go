@@ -337,6 +337,9 @@ func (v *validator) pointers(path string, o Operation) {
 		}
 	}
 	oneIntent(v, path, o)
+	if fold, always := folds(o, dialectOf(v.target)); always {
+		v.addMistake(path+"/rows/query", "%q makes one row of all, so that no duplicate could show; %s", fold, eachRow)
+	}
 	for column, pointer := range o.Rows.Content {
 		place := path + jsonpointer.Of("rows", "content", column)
 		if !v.doc.Has(body + pointer) {

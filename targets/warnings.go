@@ -26,8 +26,9 @@ func Warnings(file string, source []byte, t Target) document.Mistakes {
 			all = append(all, doc.Mistake(jsonpointer.Of("operations", name, "alter"),
 				"the altered body has another value at contract.natural_key: it is another intent, so whether a key that comes with another body is rejected is not tried; alter another member, or write {{.Intent.Reference}} there in place of {{.Intent.Marker}}"))
 		}
-		if text := t.Folds(o); text != "" {
-			all = append(all, doc.Mistake(jsonpointer.Of("operations", name, "rows", "query"), "%s", text))
+		if fold, _ := folds(o, dialectOf(t)); fold != "" {
+			all = append(all, doc.Mistake(jsonpointer.Of("operations", name, "rows", "query"),
+				"%q can make one row of several: a duplicate, or two things that were asked for with one body, may not show; %s", fold, eachRow))
 		}
 	}
 	return all
@@ -39,16 +40,19 @@ var sqlWord = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|\\w+|[(),*]")
 // ownID matches the name of a column that is another one in each row.
 var ownID = regexp.MustCompile(`^(\w*_)?(id|uuid|guid|rowid)$|^\*$`)
 
-// Folds says how the row query of an operation can return one row where there are several; empty: nothing shows that it does. Only the outer
-// query is looked at: what a query in parentheses folds may be what is looked up, and no created row.
-func (t Target) Folds(o Operation) string {
+// eachRow is what a row query is to do.
+const eachRow = "select each created row, with its id"
+
+// folds says what in the row query of an operation can make one row of several, and whether it always does; empty: nothing shows that it does.
+// Only the outer query is looked at: what a query in parentheses folds may be what is looked up, and no created row.
+func folds(o Operation, d sqltext.Dialect) (fold string, always bool) {
 	if o.Rows.Query == "" || o.Rows.Adds != "" {
-		return ""
+		return "", false
 	}
-	words := outerWords(sqltext.Outside(o.Rows.Query, dialectOf(t)))
+	words := outerWords(sqltext.Outside(o.Rows.Query, d))
 	from := slices.Index(words, "from")
 	if from < 0 {
-		return ""
+		return "", false
 	}
 	after := func(first ...string) (rest []string, found bool) {
 		for i := range words {
@@ -58,27 +62,23 @@ func (t Target) Folds(o Operation) string {
 		}
 		return nil, false
 	}
-	fold := ""
 	if rest, found := after("limit"); found && limitsToOne(rest) {
-		fold = "limit 1"
+		return "limit 1", true
 	}
 	if rest, found := after("fetch"); found && len(rest) > 1 && (rest[1] == "1" || strings.HasPrefix(rest[1], "row")) {
-		fold = "fetch first row"
-	}
-	if rest, found := after("select", "distinct"); found && (strings.HasPrefix(rest[0], "on(") || !hasOwnID(rest, "from")) {
-		fold = "distinct"
+		return "fetch first row", true
 	}
 	grouping, grouped := after("group", "by")
-	if grouped && !hasOwnID(grouping, "having", "order", "limit", "union") {
-		fold = "group by"
-	}
 	if i := slices.IndexFunc(words[:from], func(w string) bool { return aggregates.MatchString(w) }); i >= 0 && !grouped && !slices.ContainsFunc(words[:from], windowed) {
-		fold = strings.TrimRight(words[i], "(,)")
+		return strings.TrimRight(words[i], "(,)"), true
 	}
-	if fold == "" {
-		return ""
+	if grouped && !hasOwnID(grouping, "having", "order", "limit", "union") {
+		return "group by", false
 	}
-	return fmt.Sprintf("%q can make one row of several: a duplicate, or two things that were asked for with one body, may not show; select each created row, with its id", fold)
+	if rest, found := after("select", "distinct"); found && (strings.HasPrefix(rest[0], "on(") || !hasOwnID(rest, "from")) {
+		return "distinct", false
+	}
+	return "", false
 }
 
 // aggregates matches the call of a function that makes one value of all rows.

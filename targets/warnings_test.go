@@ -55,6 +55,10 @@ func TestARowQueryThatCanFoldRowsIsWarnedOf(t *testing.T) {
 	} {
 		source := invoices("sqlite:///x.db", query, "{preset: dedup-only}")
 		target, err := targets.Load("f.yaml", source, nil)
+		if always := fold != "" && fold != "distinct" && fold != "group by"; always {
+			require.EqualError(t, err, fmt.Sprintf("f.yaml:10:19: operations.create_invoice.rows.query: %q makes one row of all, so that no duplicate could show; select each created row, with its id", fold))
+			continue
+		}
 		require.NoError(t, err, query)
 		warnings := targets.Warnings("f.yaml", source, target)
 		if fold == "" {

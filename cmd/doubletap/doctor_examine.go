@@ -11,11 +11,9 @@ import (
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/english"
-	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // examine looks at what a run takes, once the system is up. What is only counted or compared comes
@@ -46,16 +44,8 @@ func (d *doctor) examine(ctx context.Context) error {
 
 // warnings says what is no mistake in the target file, and may not be meant.
 func (d *doctor) warnings() {
-	system := d.session.System
-	if system.BuiltIn() {
-		return
-	}
-	source, err := files.Read(d.flags.target, files.MostText)
-	if err != nil { // it was read before
-		return
-	}
-	for _, w := range targets.Warnings(d.flags.target, source, system.Target) {
-		d.say(warning, "target file", w.String())
+	for _, w := range sut.Warnings(d.session.System) {
+		d.say(warning, "target file", w)
 	}
 }
 

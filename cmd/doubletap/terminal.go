@@ -119,6 +119,9 @@ func (t *terminal) announce(a engine.Announced) {
 	for line := range strings.SplitSeq(text.String(), "\n") {
 		fmt.Fprint(out, fitted(line, 2, t.style))
 	}
+	for _, w := range a.Warnings {
+		fmt.Fprint(out, fitted("warning: "+w, 2, t.style))
+	}
 	fmt.Fprintln(out)
 	if a.DryRun {
 		t.list(a.Scenarios)
@@ -129,7 +132,7 @@ func (t *terminal) announce(a engine.Announced) {
 func planOf(a engine.Announced) reports.Plan {
 	p := reports.Plan{
 		Tool: a.Tool, Target: a.Target, Operation: a.Operation, NotPlayed: a.NotPlayed, Together: a.Together, BaseURL: a.Address,
-		Instances: a.Instances, Seed: a.Seed, Requests: a.Requests, Steps: a.Steps, RowsSource: a.RowsSource, Scenarios: []reports.Planned{},
+		Instances: a.Instances, Seed: a.Seed, Requests: a.Requests, Steps: a.Steps, RowsSource: a.RowsSource, Warnings: a.Warnings, Scenarios: []reports.Planned{},
 	}
 	if a.Limit != nil {
 		p.Limit = &reports.PlanLimit{Requests: a.Limit.Requests, Per: a.Limit.Per, Takes: a.Limit.Takes}
