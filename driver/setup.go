@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync/atomic"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -20,17 +22,34 @@ type stepRunner struct {
 	record   *history.Writer
 }
 
-// setUp is [Sender.SetUp]. The order is that of what needs what: prepare may use a login,
-// and the request for a key may use what was prepared.
+// setUp is [Sender.SetUp]. Where a login that an earlier scenario has used is not valid any more, the principals are logged in anew and all is
+// prepared once more: nothing of the plan was sent yet. A target that counts its requests may count those as well, so there it is an error.
 func (s *stepRunner) setUp(ctx context.Context) error {
-	err := s.logIn(ctx)
-	if err == nil {
-		err = s.prepareAll(ctx)
+	used := s.requests.logins
+	if err := s.logIn(ctx); err != nil {
+		return err
 	}
-	if err == nil {
-		err = s.fetchKeys(ctx)
+	err := s.ready(ctx)
+	if !errors.As(err, new(stepUnauthenticated)) || len(used) == 0 || s.requests.config.Workload.Target.Received != nil {
+		return err
 	}
-	return err
+	for _, given := range used {
+		s.requests.secrets.keep(slices.Collect(maps.Values(given)))
+	}
+	s.requests.setLogins(nil)
+	if err := s.logIn(ctx); err != nil {
+		return err
+	}
+	s.cleanUp(ctx)
+	return s.ready(ctx)
+}
+
+// ready prepares what the intents need, and fetches their keys: the request for a key may use what was prepared.
+func (s *stepRunner) ready(ctx context.Context) error {
+	if err := s.prepareAll(ctx); err != nil {
+		return err
+	}
+	return s.fetchKeys(ctx)
 }
 
 // logIn logs the principals in, unless that has been done.

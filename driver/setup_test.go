@@ -125,6 +125,63 @@ func TestALoginThatIsThereIsUsed(t *testing.T) {
 	require.NotContains(t, string(r.file.bytes()), "from-before")
 }
 
+// TestALoginThatHasExpiredIsDoneAnew holds that a step which is not taken with the login of an earlier scenario is sent with a new one, unless
+// the login is new, the target counts what it gets, or the step is refused for something else.
+func TestALoginThatHasExpiredIsDoneAnew(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		refuses string // the path that takes no old login
+		status  int
+		logins  map[string]map[string]string
+		counts  bool
+		fails   bool
+	}{
+		"in prepare":                 {"customers", http.StatusUnauthorized, map[string]map[string]string{"alice": {"Token": "old"}}, false, false},
+		"for a key":                  {"form", http.StatusUnauthorized, map[string]map[string]string{"alice": {"Token": "old"}}, false, false},
+		"for something else":         {"form", http.StatusForbidden, map[string]map[string]string{"alice": {"Token": "old"}}, false, true},
+		"where requests are counted": {"form", http.StatusUnauthorized, map[string]map[string]string{"alice": {"Token": "old"}}, true, true},
+		"of this scenario":           {"form", http.StatusUnauthorized, nil, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seen := &ledger{}
+			gives := giving(seen)
+			r := stepped(t, twins(2, send()), func(w http.ResponseWriter, q *http.Request) {
+				if token := q.Header.Get("X-Short"); strings.HasPrefix(q.URL.Path, "/"+c.refuses) && (token == "old" || c.logins == nil) {
+					w.WriteHeader(c.status)
+					return
+				}
+				gives(w, q)
+			})
+			r.Logins = c.logins
+			o := &r.Operations[0].Operation
+			for _, steps := range [][]targets.Step{o.Prepare, o.Key.Issued} {
+				for n := range steps {
+					steps[n].Request.Header = map[string]string{"X-Short": "{{.Login.Token}}"}
+				}
+			}
+			if c.counts {
+				r.Target.Received = &targets.Received{}
+			}
+			r.Hooks.Unauthenticated = func(a history.Attempt) bool { return a.Status == http.StatusUnauthorized }
+			err := r.SetUp(t.Context())
+			if c.fails {
+				require.ErrorIs(t, err, driver.ErrStep)
+				return
+			}
+			require.NoError(t, err)
+			h := r.drive(t)
+			all := strings.Join(seen.all(), "\n")
+			require.Equal(t, 1, strings.Count(all, "POST /login"), all)
+			require.NotContains(t, all, "/orders key= ", all)
+			for _, a := range h.Attempts {
+				require.Equal(t, http.StatusOK, a.Status)
+			}
+			require.Len(t, h.Attempts, 2)
+		})
+	}
+}
+
 func TestAKeyThatIsIssuedTwiceIsNone(t *testing.T) {
 	t.Parallel()
 	r := stepped(t, twins(2, send()), func(w http.ResponseWriter, _ *http.Request) {

@@ -108,6 +108,8 @@ func (s *stepRunner) send(ctx context.Context, r *stepRun, step targets.Step, ex
 		return stepHung{err}
 	case err != nil && fact.Status == http.StatusTooManyRequests:
 		return stepThrottled{err, untilLet(x.record.Header, time.Now())}
+	case err != nil && s.requests.config.Hooks.Unauthenticated != nil && s.requests.config.Hooks.Unauthenticated(x.record):
+		return stepUnauthenticated{err}
 	}
 	return err
 }
@@ -120,6 +122,12 @@ type stepThrottled struct {
 
 // Unwrap is what the error says.
 func (e stepThrottled) Unwrap() error { return e.error }
+
+// stepUnauthenticated is the error of a step whose login the target does not take.
+type stepUnauthenticated struct{ error }
+
+// Unwrap is what the error says.
+func (e stepUnauthenticated) Unwrap() error { return e.error }
 
 // stepHung is the error of a step that was not answered in time.
 type stepHung struct{ error }

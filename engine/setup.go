@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/driver"
@@ -34,14 +35,14 @@ func (l login) lasting() map[string]map[string]string {
 // services lock an account after many.
 func (r *scenarioRun) setUp(ctx context.Context) error {
 	s := r.session
-	fresh := r.sender.Logins() == nil
+	used := r.sender.Logins()
 	prepared, err := r.sender.SetUp(ctx)
 	r.prepared = prepared
 	hideSecrets(r)
 	switch {
 	case err == nil:
-		if fresh {
-			s.login = login{given: r.sender.Logins(), at: time.Now()}
+		if given := r.sender.Logins(); used == nil || !maps.EqualFunc(given, used, maps.Equal[map[string]string, map[string]string]) {
+			s.login = login{given: given, at: time.Now()}
 		}
 		return nil
 	case ctx.Err() != nil:

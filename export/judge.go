@@ -67,7 +67,7 @@ func (f Finding) judge(s *sut.System, plan scenarios.Plan, told bool) (j curl.Ju
 		cannot = append(cannot, "the sink at which the effect is seen")
 	case !told && j.Sees == curl.TooMany:
 		cannot = append(cannot, "a look at the sum in the row: the requests do not say as a number what is added to it")
-	case f.SUT.Instances > 1:
+	case s.Instances() > 1:
 		cannot = append(cannot, "several instances of the target: BASE_URL is one address")
 	case len(s.Target.Instances) > 1:
 		cannot = append(cannot, "the several addresses of the target: BASE_URL is one of them")

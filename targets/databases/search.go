@@ -188,7 +188,7 @@ var plain = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
 // Name writes an identifier, with quotes where it takes them.
 func (d Dialect) Name(name string) string {
-	if plain.MatchString(name) && !slices.Contains(reserved(), name) {
+	if plain.MatchString(name) && !reserved[name] {
 		return name
 	}
 	quote := `"`
@@ -196,20 +196,4 @@ func (d Dialect) Name(name string) string {
 		quote = "`"
 	}
 	return quote + strings.ReplaceAll(name, quote, quote+quote) + quote
-}
-
-// reserved are words that tables and columns are called by, and that one of the databases takes for something
-// else.
-func reserved() []string {
-	return []string{
-		"all", "analyze", "and", "as", "asc", "authorization", "between", "both", "by", "call", "case", "change", "check", "collate", "column",
-		"condition", "constraint", "create", "cross", "current_date", "current_time", "current_user", "cursor", "database",
-		"databases", "default", "delete", "desc", "describe", "distinct", "do", "drop", "else", "end", "except", "exists", "false",
-		"fetch", "for", "foreign", "from", "full", "function", "grant", "group", "having", "if", "in", "index", "inner", "insert",
-		"intersect", "interval", "into", "is", "join", "key", "keys", "left", "like", "limit", "lock", "match", "natural", "not", "null",
-		"offset", "on", "option", "or", "order", "outer", "over", "partition", "primary", "procedure", "range", "rank", "read",
-		"references", "release", "rename", "repeat", "replace", "require", "returning", "right", "row", "rows", "row_number",
-		"schema", "select", "session_user", "set", "show", "signal", "some", "sql", "table", "then", "to", "trigger", "true", "union", "unique",
-		"update", "usage", "use", "user", "using", "values", "when", "where", "window", "with", "write",
-	}
 }
