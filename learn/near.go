@@ -1,9 +1,7 @@
 package learn
 
 import (
-	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
@@ -11,7 +9,7 @@ import (
 // near are the tables that may be the target's though nothing but a name, a number or a count speaks for it. Where the URL of the database names
 // schemas, others may be another program's: of those, only tables count that a foreign key links to one of these.
 func near(i *inquiry) []databases.Table {
-	if u, err := url.Parse(i.Database); err != nil || !u.Query().Has("search_path") && !strings.Contains(u.Query().Get("options"), "search_path") {
+	if !databases.NamesSchema(i.Database) {
 		return i.tables
 	}
 	var all []databases.Table

@@ -28,6 +28,7 @@ type huntFlags struct {
 	until share
 	seed  uint64
 	given bool // seed was
+	timed bool // hunt.For was
 	json  bool
 }
 
@@ -50,7 +51,7 @@ exercised, or the bound is not reached.`,
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags().Changed("seed")
-			if !cmd.Flags().Changed("for") && o.until == 0 {
+			if o.timed = cmd.Flags().Changed("for"); !o.timed && o.until == 0 {
 				o.hunt.For = usualHunt
 			}
 			return huntCommand(cmd.Context(), args, o, s)
@@ -84,7 +85,7 @@ func huntCommand(ctx context.Context, args []string, o huntFlags, s streams) err
 	if err := o.settle(errors.Join(o.gate.check(), unfound, unread), s); err != nil {
 		return err
 	}
-	if o.hunt.For < 0 {
+	if o.hunt.For < 0 || o.hunt.For == 0 && o.timed {
 		return runerror.Configf("--for is %s, expected more than 0s", o.hunt.For)
 	}
 	c, err := o.config(files, s)

@@ -22,6 +22,7 @@ func TestInitLeavesOtherSchemasToOthers(t *testing.T) {
 	}{
 		"a schema that is named":   {"search_path", "near", false},
 		"a schema named as option": {"options", "-csearch_path=near", false},
+		"a schema named by Prisma": {"schema", "near", false},
 		"no schema that is named":  {"", "", true},
 	} {
 		t.Run(name, func(t *testing.T) {

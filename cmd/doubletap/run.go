@@ -94,6 +94,11 @@ func (o *runFlags) addTo(cmd *cobra.Command) {
 // play is the command line of run, with the flags that were given.
 func (o *runFlags) play(cmd *cobra.Command, args []string, s streams) error {
 	o.seeded = cmd.Flags().Changed("seed")
+	for _, name := range []string{"shards", "wait", "lease"} {
+		if cmd.Flags().Changed(name) && !o.workers.at.given {
+			return runerror.Configf("--%s is for runs that workers play: it takes --workers", name)
+		}
+	}
 	return runCommand(cmd.Context(), args, *o, s)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,6 +26,9 @@ each link that leads to tracker.example.com: one bug has one link, in whatever s
 // registerOutput is the file of --write-known. One that is there may hold links of a person: it is only brought up to date.
 func (o runFlags) registerOutput() (files.Output, error) {
 	out := files.Output{Path: o.writeKnown, Force: o.writeKnown == o.known}
+	if folder := filepath.Dir(o.writeKnown); o.writeKnown != "" && !rundir.Exists(folder) {
+		return out, runerror.Configf("--write-known: there is no folder %s", folder)
+	}
 	if o.writeKnown == "" || out.Force || !rundir.Exists(o.writeKnown) {
 		return out, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -102,4 +103,33 @@ func TestParametersAreNumberedWhereTheDriverWantsIt(t *testing.T) {
 	require.Equal(t, "$2", databases.PostgreSQL.Parameter(2))
 	require.Equal(t, "?", databases.MariaDB.Parameter(2))
 	require.Equal(t, "?", databases.SQLite.Parameter(2))
+}
+
+// TestAURLMayBeThatOfAnotherClient holds that what a URL says to Prisma, to a pool or to JDBC keeps no driver from its server, and that what the
+// server or the driver does not know for another reason still does.
+func TestAURLMayBeThatOfAnotherClient(t *testing.T) {
+	t.Parallel()
+	for variable, members := range map[string][]string{
+		postgresVariable: {"schema=public", "schema=public&connection_limit=5&pool_timeout=0", "pgbouncer=true", "currentSchema=shop&prepareThreshold=0", "pool_max_conns=4"},
+		mariadbVariable:  {"connection_limit=5&sslaccept=accept_invalid_certs", "useSSL=false&serverTimezone=UTC&characterEncoding=utf8", "pool_recycle=60"},
+	} {
+		for _, more := range members {
+			address := os.Getenv(variable)
+			if _, query, _ := strings.Cut(address, "?"); query != "" {
+				address += "&" + more
+			} else {
+				address += "?" + more
+			}
+			db, err := databases.Open(t.Context(), address, databases.ReadOnly)
+			require.NoError(t, err, more)
+			path := ""
+			if strings.Contains(more, "shop") {
+				require.NoError(t, db.QueryRowContext(t.Context(), "show search_path").Scan(&path))
+				require.Equal(t, "shop", path)
+			}
+			require.NoError(t, db.Close())
+			_, err = databases.Open(t.Context(), address+"&shema=public", databases.ReadOnly)
+			require.ErrorContains(t, err, "shema")
+		}
+	}
 }

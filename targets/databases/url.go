@@ -36,12 +36,52 @@ func parse(databaseURL string, mode Mode) (source, error) {
 		}
 		return source{name: sqliteName(path, mode), dialect: SQLite, host: path}, nil
 	case "postgres", "postgresql":
-		return source{name: databaseURL, dialect: PostgreSQL, host: u.Host}, nil
+		return source{name: withoutOthers(databaseURL), dialect: PostgreSQL, host: u.Host}, nil
 	case "mysql", "mariadb":
+		if u, err = url.Parse(withoutOthers(databaseURL)); err != nil {
+			return source{}, errUnclear
+		}
 		return source{name: mysqlName(u, mode), dialect: MariaDB, host: u.Host}, mysqlMistake(u)
 	default:
 		return source{}, fmt.Errorf("the database URL's scheme is %q, expected sqlite, postgres, mysql or mariadb", u.Scheme)
 	}
+}
+
+// others are parameters that URLs have for other clients, such as Prisma's and those of pools and of JDBC. To the drivers here they would be settings
+// of the server, which refuses what it does not know.
+var others = []string{
+	"connection_limit", "pool_timeout", "pgbouncer", "statement_cache_size", "socket_timeout", "sslaccept", "sslidentity", "max_connection_lifetime",
+	"max_idle_connection_lifetime", "pool_max_conns", "pool_min_conns", "pool_max_conn_lifetime", "pool_max_conn_idle_time", "pool_health_check_period",
+	"pool_size", "pool_recycle", "prepareThreshold", "currentSchema", "useSSL", "useUnicode", "characterEncoding", "serverTimezone",
+	"allowPublicKeyRetrieval", "autoReconnect", "zeroDateTimeBehavior", "rewriteBatchedStatements",
+}
+
+// withoutOthers is a URL without the parameters of other clients. The schema that one of them names is the search path of PostgreSQL.
+func withoutOthers(databaseURL string) string {
+	before, query, asks := strings.Cut(databaseURL, "?")
+	if !asks {
+		return databaseURL
+	}
+	var kept []string
+	for member := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(member, "=")
+		switch {
+		case (name == "schema" || name == "currentSchema") && strings.HasPrefix(databaseURL, "postgres"):
+			kept = append(kept, "search_path="+value)
+		case !slices.Contains(others, name):
+			kept = append(kept, member)
+		}
+	}
+	if len(kept) == 0 {
+		return before
+	}
+	return before + "?" + strings.Join(kept, "&")
+}
+
+// NamesSchema reports that a URL says in which schemas of PostgreSQL tables are looked for.
+func NamesSchema(databaseURL string) bool {
+	u, err := url.Parse(withoutOthers(databaseURL))
+	return err == nil && (u.Query().Has("search_path") || strings.Contains(u.Query().Get("options"), "search_path"))
 }
 
 // DialectOf returns the kind of database that a URL is of; empty: of none that is known.
