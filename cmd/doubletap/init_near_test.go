@@ -20,10 +20,10 @@ func TestInitLeavesOtherSchemasToOthers(t *testing.T) {
 		parameter, value string
 		counts           bool
 	}{
-		"a schema that is named":   {"search_path", "near", false},
-		"a schema named as option": {"options", "-csearch_path=near", false},
-		"a schema named by Prisma": {"schema", "near", false},
-		"no schema that is named":  {"", "", true},
+		"a schema that is named":    {"search_path", "near", false},
+		"a schema named as option":  {"options", "-csearch_path=near", false},
+		"a schema as an orm has it": {"schema", "near", false},
+		"no schema that is named":   {"", "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -249,7 +249,9 @@ func (w *writer) name(r driver.Rehearsed) {
 		}
 		w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: value})
 		w.reference(r, whole)
-		w.page.Queries = append(w.page.Queries, query{Marker: name, Text: w.word(w.page.Adds[r.Marker].apart(askedFor(w.page.Rows[r.Operation], r)))})
+		if asked := askedFor(w.page.Rows[r.Operation], r); asked != "" {
+			w.page.Queries = append(w.page.Queries, query{Marker: name, Text: w.word(w.page.Adds[r.Marker].apart(asked))})
+		}
 	}
 	w.reference(r, whole)
 	for _, key := range []string{r.Key, r.SecondKey} {

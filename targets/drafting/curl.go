@@ -47,6 +47,10 @@ func flagsWithValue() map[string]string {
 		"-b": "cookie", "--cookie": "cookie", "--url": "url", "-A": "", "--user-agent": "", "-e": "referer", "--referer": "referer",
 		"-o": "", "--output": "", "-w": "", "--write-out": "", "-m": "", "--max-time": "", "--connect-timeout": "", "--retry": "",
 		"-x": "", "--proxy": "", "--cacert": "ca", "-E": "certificate", "--cert": "certificate", "--key": "certificate-key", "-c": "", "--cookie-jar": "", "-D": "", "--dump-header": "", "--resolve": "",
+		"-U": "", "--proxy-user": "", "--noproxy": "", "--max-redirs": "", "--interface": "", "--limit-rate": "", "--retry-delay": "", "--retry-max-time": "",
+		"--capath": "", "--cert-type": "", "--key-type": "", "--ciphers": "", "--connect-to": "", "--dns-servers": "", "--stderr": "", "--trace": "",
+		"--trace-ascii": "", "-y": "", "--speed-time": "", "-Y": "", "--speed-limit": "", "--oauth2-bearer": "bearer", "--unix-socket": "socket",
+		"--abstract-unix-socket": "socket",
 	}
 }
 
@@ -109,6 +113,10 @@ func (r *reading) take(meaning, value string) error {
 		r.header = append(r.header, [2]string{strings.TrimSpace(name), strings.TrimSpace(text)})
 	case "user":
 		r.header = append(r.header, [2]string{"Authorization", "Basic " + base64Of(value)})
+	case "bearer":
+		r.header = append(r.header, [2]string{"Authorization", "Bearer " + value})
+	case "socket":
+		return fmt.Errorf("it goes to the socket %s: give it an address of TCP, and write socket: into the target file afterwards", value)
 	case "ca":
 		r.tls.CA = value
 	case "certificate":

@@ -24,6 +24,7 @@ func TestCurlCommandsAreReadAsShellsReadThem(t *testing.T) {
 		"lines that go on":      "curl \\\n  http://localhost:8080/orders \\\r\n -H 'Note: x' --data-raw '{\"note\": \"a b\"}'",
 		"dollar quotes":         `curl http://localhost:8080/orders -H $'Note: x' --json $'{"note": "a\u0020b"}'`,
 		"flags that are passed": `curl -sS -o /dev/null --max-time 3 -w '%{http_code}' --url localhost:8080/orders -H 'Note: x' -d '{"note": "a b"}'`,
+		"more such flags":       `curl -U me:pass --noproxy localhost --connect-to ::localhost: --retry-delay 1 --url localhost:8080/orders -H 'Note: x' -d '{"note": "a b"}'`,
 		"escaped blanks":        `curl localhost:8080/orders -H Note:\ x -d {\"note\":\"a\ b\"}`,
 	} {
 		c, err := drafting.ReadCurl(strings.ReplaceAll(command, `\u0020`, " "))
@@ -38,6 +39,13 @@ func TestACompressedAnswerIsAskedFor(t *testing.T) {
 	c, err := drafting.ReadCurl(`curl --compressed localhost:8080/orders -d '{"note": "a"}'`)
 	require.NoError(t, err)
 	require.Equal(t, [][2]string{{"Accept-Encoding", "gzip, deflate"}}, c.Header)
+}
+
+func TestATokenOfACurlCommandIsItsHeader(t *testing.T) {
+	t.Parallel()
+	c, err := drafting.ReadCurl(`curl --oauth2-bearer t0ken localhost:8080/orders -d '{"note": "a"}'`)
+	require.NoError(t, err)
+	require.Equal(t, [][2]string{{"Authorization", "Bearer t0ken"}}, c.Header)
 }
 
 func TestFormsOfACurlCommand(t *testing.T) {
@@ -84,11 +92,12 @@ func TestFilesOfACurlCommand(t *testing.T) {
 func TestCurlCommandsThatAreNoCreate(t *testing.T) {
 	t.Parallel()
 	for command, says := range map[string]string{
-		"":                              "does not begin with curl",
-		"curl -d '{}' ftp://localhost":  "names no URL",
-		"curl -d '{}'":                  "names no URL",
-		"curl -d '{}' a b":              "more than one URL",
-		"curl a -d":                     "-d has no value",
+		"":                             "does not begin with curl",
+		"curl -d '{}' ftp://localhost": "names no URL",
+		"curl -d '{}'":                 "names no URL",
+		"curl -d '{}' a b":             "more than one URL",
+		"curl a -d":                    "-d has no value",
+		"curl --unix-socket /run/s.sock -d {} http://a/b": "it goes to the socket /run/s.sock: give it an address of TCP, and write socket: into the target file afterwards",
 		"curl a -d 'x":                  "a quotation mark is not closed",
 		"curl a -d '[1]'":               "no JSON object, no form and no XML",
 		"curl a -d '{} {}'":             "no JSON object, no form and no XML",
