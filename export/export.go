@@ -203,6 +203,9 @@ func reach(s *sut.System) (files []curl.File, lacks []string) {
 			files = append(files, f)
 		}
 	}
+	if l := t.RateLimit; l != nil {
+		lacks = append(lacks, fmt.Sprintf("the pauses for the target's rate limit, %d in %s", l.Requests, time.Duration(l.Per)))
+	}
 	if t.AsksItself() {
 		lacks = append(lacks, "the target's own listing, by which the rows are known")
 	}
