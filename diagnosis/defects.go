@@ -422,7 +422,7 @@ func Defects() []Defect {
 		},
 		{
 			Name:    "plain-create-wrong",
-			Does:    "A single create already does something else than one row: two, or none. No race and no fault is needed.",
+			Does:    "A single create already does something else than one row: two, or none. No repetition and no fault is needed.",
 			Mend:    "Make one request right first. What else was found may follow from it.",
 			Play:    []string{"plain-create"},
 			Look:    "the handler of a single request, and whether it is registered once",

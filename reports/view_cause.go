@@ -43,7 +43,7 @@ func causeViews(causes []checker.Cause, all []findingView) []causeView {
 		at += len(c.Members)
 		v := causeView{ID: c.ID, First: members[0], Sentence: members[0].Sentence, Under: under(c, members[0].finding), Count: len(members), cause: c}
 		if v.Under == "" && len(causes) > 1 && members[0].isNew() && len(members[0].recorded.Requests) > 0 {
-			v.Note = "Plain requests show it, without any race or fault. Mend it first: the other findings may follow from it."
+			v.Note = "Plain requests show it, each sent once and without a fault. Mend it first: the other findings may follow from it."
 		}
 		for _, s := range c.Scenarios {
 			v.Scenarios = append(v.Scenarios, causeLine{clean(s.Scenario), fmt.Sprintf("%d of %s", s.Broke, english.Plural(s.Of, "intent")), numbers(s.Findings)})
