@@ -77,7 +77,7 @@ func TestNobodyWaitsForWhatWasRefused(t *testing.T) {
 
 func TestWaitingForACommitGivesUp(t *testing.T) {
 	t.Parallel()
-	_, h, asked := waiting(t, 100*time.Millisecond, look{})
+	_, h, asked := waiting(t, 3*time.Second, look{})
 	require.Greater(t, len(asked.all()), 1)
 	require.Len(t, h.Sightings, 1)
 	require.Zero(t, h.Sightings[0].Rows)
