@@ -58,6 +58,7 @@ func (f *File) settle() error {
 	f.differs()
 	f.distinguish()
 	elements(f)
+	f.apart()
 	f.alter = f.chooseAlter()
 	switch {
 	case f.alter == nil:

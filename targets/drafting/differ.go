@@ -2,8 +2,10 @@ package drafting
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/jsonpointer"
@@ -346,6 +348,49 @@ func (f *File) differs() {
 			measure(f, pointer, measured)
 		case isText:
 			f.Draft.Templates[pointer] = differingIn(f.Draft, pointer, text)
+		}
+	}
+	f.apart()
+}
+
+// apart lets members of the body differ from each other in each create where they do in the source. The one by which rows are found keeps its
+// template.
+func (f *File) apart() {
+	first := ""
+	if f.Proof != nil {
+		first = f.Proof.Text
+	}
+	apart(f.Draft.Body, f.Draft.Templates, first)
+}
+
+// apart numbers the references of members that have one template and other values in the source: a transfer from an address to itself is another
+// one than that of the source.
+func apart(body any, templates map[string]string, first string) {
+	taken, owners, numbered := map[string]bool{}, map[string]string{}, map[[2]string]string{}
+	for _, template := range templates {
+		taken[template] = true
+	}
+	for _, pointer := range append([]string{first}, slices.Sorted(maps.Keys(templates))...) {
+		held, there := jsonpointer.Resolve(body, pointer)
+		template, value := templates[pointer], fmt.Sprint(held)
+		if !there || !strings.Contains(template, referenceTemplate) {
+			continue
+		}
+		owner, owned := owners[template]
+		other := numbered[[2]string{template, value}]
+		switch {
+		case !owned:
+			owners[template] = value
+		case owner == value:
+		case other != "":
+			templates[pointer] = other
+		default:
+			other = template
+			for n := 2; taken[other]; n++ {
+				other = strings.Replace(template, referenceTemplate, referenceTemplate+strconv.Itoa(n), 1)
+			}
+			taken[other], owners[other], numbered[[2]string{template, value}] = true, value, other
+			templates[pointer] = other
 		}
 	}
 }

@@ -22,6 +22,51 @@ func TestMembersOfAListDiffer(t *testing.T) {
 	require.Contains(t, written, "buyer: '{{.Intent.Reference}}@example.com'")
 }
 
+// TestWhatDiffersInTheSourceDiffersInEachCreate holds that two things of one create stay two, and that one which is said twice stays one.
+func TestWhatDiffersInTheSourceDiffersInEachCreate(t *testing.T) {
+	t.Parallel()
+	email := func(address string) map[string]any { return map[string]any{"email": address} }
+	const one, two = "'{{.Intent.Reference}}@example.com'", "'{{.Intent.Reference}}2@example.com'"
+	for name, c := range map[string]struct {
+		body      map[string]any
+		differing []string
+		want      []string
+	}{
+		"a transfer":                  {map[string]any{"from_email": "ada@a.org", "to_email": "bob@a.org"}, nil, []string{"from_email: " + one, "to_email: " + two}},
+		"two people":                  {map[string]any{"inviter": email("ada@a.org"), "invitee": email("bob@a.org")}, nil, []string{"invitee:\n          email: " + one, "inviter:\n          email: " + two}},
+		"a batch":                     {map[string]any{"0": email("ada@a.org"), "1": email("bob@a.org"), "2": email("cy@a.org")}, nil, []string{"email: " + one, "email: " + two, "{{.Intent.Reference}}3@"}},
+		"one that is said twice":      {map[string]any{"email": "ada@a.org", "email_again": "ada@a.org"}, nil, []string{"email: " + one, "email_again: " + one}},
+		"one besides those of a list": {map[string]any{"a": "ada@a.org", "b": []any{"bob@a.org", "cy@a.org"}}, nil, []string{"a: " + one, "- '{{.Intent.Reference}}3@", "- '{{.Intent.Reference}}2@"}},
+		"codes":                       {map[string]any{"from": "A-1", "to": "A-2"}, []string{"/from", "/to"}, []string{"from: A-{{.Intent.Reference}}\n", "to: A-{{.Intent.Reference}}2\n"}},
+		"names":                       {map[string]any{"name": "Ada", "slug": "ada"}, []string{"/name", "/slug"}, []string{"name: '{{.Intent.Reference}}'", "slug: '{{.Intent.Reference}}2'"}},
+		"phone numbers":               {map[string]any{"from": "+49 1", "to": "+49 2"}, []string{"/from", "/to"}, []string{`from: +{{unique "number"}}`, `to: +{{unique "number"}}`}}, // each is drawn for itself
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.body["note"] = "lamp"
+			f := drafting.File{Target: "a", BaseURL: "http://localhost", Differing: c.differing, Draft: drafting.Draft{Name: "create", Method: "POST", Path: "/a", Body: c.body, Texts: []string{"/note"}}}
+			written, err := f.Text()
+			require.NoError(t, err)
+			for _, want := range c.want {
+				require.Contains(t, written, want)
+			}
+			tried, err := f.Trial()
+			require.NoError(t, err)
+			for _, want := range c.want {
+				require.Contains(t, tried, want)
+			}
+		})
+	}
+}
+
+// TestWhatIsMadeAheadStaysTwo holds the same for the body of a create that another one needs.
+func TestWhatIsMadeAheadStaysTwo(t *testing.T) {
+	t.Parallel()
+	d := drafting.Draft{Name: "create", Method: "POST", Path: "/a", Body: map[string]any{"note": "lamp"}, Texts: []string{"/note"}}
+	d.Ahead(drafting.Draft{Method: "POST", Path: "/b", Body: map[string]any{"from": "ada@a.org", "to": "bob@a.org"}, Identity: "/id"}, "Thing")
+	require.Equal(t, map[string]string{"/from": "{{.Intent.Reference}}@example.com", "/to": "{{.Intent.Reference}}2@example.com"}, d.Prepare[0].Templates)
+}
+
 func TestIdsOfOtherThingsAreNotAltered(t *testing.T) {
 	t.Parallel()
 	text := func(members ...string) string {

@@ -141,7 +141,7 @@ func AlterOnly(f File, pointer string) map[string]any {
 	}
 	body := filled(f.Draft.Body, f.Draft.Templates)
 	if template := f.Draft.Templates[pointer]; pointer != f.Proof.Text {
-		body = Put(body, pointer, strings.Replace(template, referenceTemplate, referenceTemplate+"2", 1))
+		body = Put(body, pointer, strings.Replace(template, referenceTemplate, referenceTemplate+"0", 1)) // no other member has that
 	}
 	outermost := strings.SplitN(pointer, "/", 3)[1]
 	value, _ := jsonpointer.Resolve(body, "/"+outermost)

@@ -73,11 +73,12 @@ func (d *Draft) Ahead(parent Draft, name string) {
 		switch {
 		case s.Templates[pointer] != "" || !isText:
 		case strings.Contains(text, "@"):
-			s.Templates[pointer] = referenceTemplate + "@example.com"
+			s.Templates[pointer] = referenceTemplate + addressEnd
 		case slices.Contains(parent.Texts, pointer):
 			s.Templates[pointer] = referenceTemplate
 		}
 	})
+	apart(parent.Body, s.Templates, "")
 	if parent.Key.In == contract.KeyInHeader && parent.Key.Format == contract.AnyText {
 		s.Header[parent.Key.Name] = referenceTemplate
 	}
