@@ -11,6 +11,7 @@ import (
 	"github.com/doubletap-harness/doubletap/contract"
 	_ "github.com/doubletap-harness/doubletap/internal/sqldrivers" // opened by their names
 	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
@@ -142,6 +143,8 @@ func TestAKeyIsFoundWhereverItStands(t *testing.T) {
 	}
 	inPath := key(contract.KeyInPath, "")
 	inPath.Required, inPath.Format = true, contract.OnlyUUID
+	word := inPath
+	word.Format = contract.AnyText
 	const id = "0d9a1c1e-8f5c-4a4e-9d2e-0c6c1f6f7a11"
 	for command, want := range map[string]struct {
 		key    targets.Key // that is certain
@@ -156,6 +159,8 @@ func TestAKeyIsFoundWhereverItStands(t *testing.T) {
 		`curl a/o -d '{"note":"a b","ClientToken":"7"}'`:                 {may: []targets.Key{key(contract.KeyInBody, "ClientToken")}, path: "/o"},
 		`curl a/o -d '{"note":"a b","api_token":"7"}'`:                   {path: "/o", needed: []string{"API_API_TOKEN"}},
 		`curl -X PUT a/orders/` + id + `?x=1 -d '{"note":"a b"}'`:        {key: inPath, path: "/orders/{{.Key}}?x=1"},
+		`curl -X PUT a/orders/` + id + `.json?x=1 -d '{"note":"a b"}'`:   {key: inPath, path: "/orders/{{.Key}}.json?x=1"},
+		`curl -X PUT a/orders/ord_9f8a7b6c5d.xml -d '{"note":"a b"}'`:    {key: word, path: "/orders/{{.Key}}.xml"},
 		`curl -X PUT a/orders/17 -d '{"note":"a b"}'`:                    {path: "/orders/17"},
 		`curl a/orders/` + id + ` -d '{"note":"a b"}'`:                   {may: []targets.Key{inPath}, path: "/orders/{{.Key}}"},
 		`curl a/o -H 'X-Request-Id: ` + id + `' -d 'note=a b&token=abc'`: {may: []targets.Key{key(contract.KeyInHeader, "X-Request-Id"), key(contract.KeyInBody, "token")}, path: "/o", needed: []string{"API_TOKEN"}},
@@ -178,6 +183,25 @@ func TestAKeyIsFoundWhereverItStands(t *testing.T) {
 		_, err = drafting.File{Target: "api", BaseURL: "http://localhost:8080", Draft: d}.Text()
 		require.NoError(t, err, command)
 	}
+}
+
+// TestTheEndOfAPathKeepsItsFormat holds that another thing is asked for in the format of the source's, and that the database knows it without that.
+func TestTheEndOfAPathKeepsItsFormat(t *testing.T) {
+	t.Parallel()
+	for end, want := range map[string]string{"Berlin_guide.json": "/wiki/{{.Key}}.json", "Berlin_guide.xml": "/wiki/{{.Key}}.xml", "Berlin_guide": "/wiki/{{.Key}}", "Berlin.guide": "/wiki/{{.Key}}"} {
+		c, err := drafting.ReadCurl("curl -X PUT 'a/wiki/" + end + "' -d '{\"text\":\"a b\"}'")
+		require.NoError(t, err)
+		d := c.Draft("API")
+		others := d.OtherPlaces()
+		require.Len(t, others, 1)
+		require.Equal(t, want, d.WithKeyIn(others[0]).Path)
+		row := map[string]string{"title": strings.TrimSuffix(strings.TrimSuffix(end, ".json"), ".xml")}
+		_, may := drafting.EndOfPath(drafting.File{Draft: d, Proof: &drafting.Proof{Table: databases.Table{Unique: [][]string{{"title"}}}, Row: row}})
+		require.True(t, may, end)
+	}
+	c, err := drafting.ReadCurl(`curl -X PUT a/wiki/17.json -d '{"text":"a b"}'`)
+	require.NoError(t, err)
+	require.Empty(t, c.Draft("API").OtherPlaces(), "a number is one of the target's")
 }
 
 // TestAnIDWithinThePathMayBeTheKey holds that it is among the last places that are tried, and that those of accounts are not.

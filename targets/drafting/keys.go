@@ -217,7 +217,8 @@ func (d Draft) WithKeyIn(key targets.Key) Draft {
 		path, query, asks := strings.Cut(d.Path, "?")
 		segment := "/" + cmp.Or(key.Name, lastOf(d.Path))
 		at := strings.LastIndex(path, segment)
-		if d.Path = path[:at] + "/{{.Key}}" + path[at+len(segment):]; asks {
+		_, format := inFormat(segment)
+		if d.Path = path[:at] + "/{{.Key}}" + format + path[at+len(segment):]; asks {
 			d.Path += "?" + query
 		}
 		key.Name = "" // a key in the path has none
@@ -267,7 +268,7 @@ func parameters(path string) []string {
 // keyInPath is a key that is a segment of a path, the last one if it has no name.
 func keyInPath(segment string) targets.Key {
 	key := targets.Key{Key: contract.Key{In: contract.KeyInPath, Required: true}}
-	if uuidLike.MatchString(segment) {
+	if name, _ := inFormat(segment); uuidLike.MatchString(name) {
 		key.Format = contract.OnlyUUID
 	}
 	return key
@@ -284,7 +285,19 @@ var drawnLike = regexp.MustCompile(`^[A-Za-z]{0,12}[-_]?[0-9A-Za-z_-]*[0-9][0-9A
 
 // drawn reports that a segment of a path looks like an id that its client has drawn.
 func drawn(segment string) bool {
-	return uuidLike.MatchString(segment) || drawnLike.MatchString(segment)
+	name, _ := inFormat(segment)
+	return uuidLike.MatchString(name) || drawnLike.MatchString(name)
+}
+
+// inFormat splits a segment of a path into what it names and the format in which that is sent, as of Berlin_guide.json: of another thing, too, the
+// target expects it in that format.
+func inFormat(segment string) (name, format string) {
+	for _, format := range []string{".json", ".xml"} {
+		if name, cut := strings.CutSuffix(segment, format); cut && name != "" {
+			return name, format
+		}
+	}
+	return segment, ""
 }
 
 // OnlyCreates reports that a request is for what is not there yet (If-None-Match: *; RFC 9110, section 13.1.2): 412 says that it is there.
@@ -299,18 +312,20 @@ func OnlyCreates(d Draft) bool {
 
 // spelledOut reports that a segment of a path is a word of the source, and neither a number nor a template.
 func spelledOut(segment string) bool {
-	return segment != "" && !plainNumber.MatchString(segment) && !strings.ContainsAny(segment, "{}$")
+	name, _ := inFormat(segment)
+	return name != "" && !plainNumber.MatchString(name) && !strings.ContainsAny(segment, "{}$")
 }
 
 // EndOfPath is the key of a PUT whose path ends with the word by which the database knows the row that it made; false: it does not.
 func EndOfPath(f File) (targets.Key, bool) {
 	d, p := f.Draft, f.Proof
 	last, err := url.PathUnescape(lastOf(d.Path))
+	name, _ := inFormat(last)
 	if d.Method != http.MethodPut || d.Keyed() || err != nil || !spelledOut(last) {
 		return targets.Key{}, false
 	}
 	for _, unique := range append([][]string{p.Table.Primary}, p.Table.Unique...) {
-		if len(unique) == 1 && p.Row[unique[0]] == last {
+		if len(unique) == 1 && (p.Row[unique[0]] == last || p.Row[unique[0]] == name) {
 			return keyInPath(lastOf(d.Path)), true
 		}
 	}
