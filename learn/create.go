@@ -67,7 +67,7 @@ func (i *inquiry) again(ctx context.Context, answer drafting.Answer, why string)
 	if slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed}, answer.Status) && !invented(i) || answer.Status == 0 {
 		return false
 	}
-	if _, lists := i.db.(*listing); lists && i.file.Listing == nil && answer.Status < 300 { // whatever was created is not shown
+	if _, lists := i.db.(*listing); lists && i.file.Listing == nil && answer.Status < 300 && answer.Done() { // whatever was created is not shown
 		return false
 	}
 	with := "once more"
@@ -112,7 +112,20 @@ func (i *inquiry) try(ctx context.Context) (drafting.Answer, string, error) {
 	}
 	i.file.Limit = answer.Limit
 	i.timed = answer.TellsTime(time.Now())
-	return answer, i.look(ctx, drafting.Created{Status: answer.Status, Location: answer.Location, Answer: answer.Body, Text: answer.Text, Written: answer.Written, Dialect: i.file.Dialect, Marker: d.Markers()[i.file.Draft.Name][0]}), nil
+	why = i.look(ctx, drafting.Created{Status: answer.Status, Location: answer.Location, Answer: answer.Body, Text: answer.Text, Written: answer.Written, Dialect: i.file.Dialect, Marker: d.Markers()[i.file.Draft.Name][0]})
+	if refused := drafting.Failing(answer); why != "" && refused.Refused() {
+		i.declined = append(i.declined, refused)
+		showRefusal(i, refused)
+		return refused, fmt.Sprintf("the create was answered %d, no row has its marker, and %s of the answer says what went wrong: mend the sample body in the file, or what the target misses.", answer.Status, refused.DeniedAt), nil
+	}
+	return answer, why, nil
+}
+
+// showRefusal says how a create was answered that was not done, and takes from it what the next one may need.
+func showRefusal(i *inquiry, told drafting.Answer) {
+	fmt.Fprintf(i.Said, "it was answered %d: %s\n", told.Status, driver.Snippet(told.Written))
+	heed(i, told.Written)
+	i.versions.asked = i.versions.asked || asksForVersion(i.file.Draft, told, told.Written)
 }
 
 // oneCreate is the workload of one create with the text of a target file.
@@ -209,9 +222,7 @@ func (i *inquiry) create(ctx context.Context, d *driver.Config) (drafting.Answer
 	i.took = max(i.took, (answer.End - answer.Start).Duration())
 	told := answerOf(answer)
 	if c := (drafting.Created{Status: told.Status}); (answer.Status < 200 || answer.Status > 299) && !c.Redirects() {
-		fmt.Fprintf(i.Said, "it was answered %d: %s\n", answer.Status, driver.Snippet(answer.Content))
-		heed(i, answer.Content)
-		i.versions.asked = i.versions.asked || asksForVersion(f, told, answer.Content)
+		showRefusal(i, told)
 		return told, fmt.Sprintf("the create was answered %d%s%s.", answer.Status, refusal(told), missed(answer.Status, i.file.Services)), nil
 	}
 	return told, "", nil

@@ -250,6 +250,8 @@ func TestInitSaysWhyNothingIsProven(t *testing.T) {
 		"not there":             {answering(404, "text/plain", "no"), "so --url or the path is wrong"},
 		"elsewhere":             {answering(302, "text/plain", ""), "which leads elsewhere"},
 		"not well":              {answering(500, "text/plain", "stack"), "so the target is not well"},
+		"an error of GraphQL":   {answering(200, "application/json", `{"data":{"order":null},"errors":[{"message":"count is missing"}]}`), "/errors/0 of the answer says what went wrong"},
+		"an error of JSON-RPC":  {answering(200, "application/json", `{"id":1,"error":{"code":-32602,"message":"count is missing"}}`), "/error of the answer says what went wrong"},
 		"nothing is stored":     {answering(201, "application/json", "{}"), "its marker is in no text column"},
 		"the answer is no JSON": {answering(201, "application/json", "<"), "its marker is in no text column"},
 	} {
@@ -259,6 +261,7 @@ func TestInitSaysWhyNothingIsProven(t *testing.T) {
 			file, got := initiated(t, nil, exitPass, "--curl", `curl -d '{"note": "x"}' `+s.url, "--db", "sqlite://"+s.path)
 			require.Contains(t, got.err, "not proven: ")
 			require.Contains(t, got.err, c.says)
+			require.Equal(t, strings.HasPrefix(name, "an error"), strings.Contains(got.err, "it was answered 200: ")) // and the error is shown
 			require.Contains(t, strings.Join(strings.Fields(strings.ReplaceAll(readFile(t, file), "\n#", "")), " "), c.says)
 			validated := callWith(t.Context(), everyVariable(t, file), "validate", file)
 			require.Equal(t, exitConfig, validated.code, "%s", validated)

@@ -120,6 +120,12 @@ func (s Success) readFailure(a Answer) Answer {
 	if a.Status >= 300 || !slices.ContainsFunc(s.Beside, func(name string) bool { return object[name] == nil }) {
 		return a
 	}
+	return Failing(a)
+}
+
+// Failing marks an answer that has a member which says that the request failed.
+func Failing(a Answer) Answer {
+	object, _ := a.Body.(map[string]any)
 	for _, name := range failures() {
 		if failure := object[name]; says(failure) {
 			a.Denied, a.DeniedAt = map[string]any{}, jsonpointer.Of(name)
