@@ -29,6 +29,7 @@ type Answer struct {
 	Denied   map[string]any // the member by which it says that it is not done, though its status says so; nil: it does not
 	Shown    bool           // it is the page with the form again, which others lead away from
 	DeniedAt string         // JSON pointer to that member, where it is one that answers lack which are done
+	Within   string         // JSON pointer to the part of an answer to a batch that has that member; empty: it is no list
 }
 
 // Done reports that it says that the create is done, or leads to what was created.
@@ -388,10 +389,13 @@ func (l *learnt) succeeded(f *File, r Repeated) {
 }
 
 // failedAt is the member by which answers with the status of a success were known to be none; empty: no such answer was seen. All of
-// JSON-RPC are known so.
+// JSON-RPC are known so, and those to a batch of which one part may be done and another not (RFC 4918, section 11.1).
 func failedAt(f *File, r Repeated) string {
 	if _, is := f.Draft.Body["jsonrpc"]; is {
 		return "/error"
+	}
+	if f.Success.Within != "" && (r.First.Status == http.StatusMultiStatus || r.Again.Status == http.StatusMultiStatus) {
+		return f.Success.At
 	}
 	for _, a := range slices.Concat(r.Keyless, r.Declined, []Answer{r.Again, orNone(r.Altered), orNone(r.Taken)}) {
 		if a.DeniedAt != "" {

@@ -21,6 +21,7 @@ type Success struct {
 	At     string   // JSON pointer
 	Value  any      // a truth value, a whole number or a text; nil: it is not there, or null
 	Beside []string // what an answer has that lacks such a member, one of which is not there where the request failed
+	Within string   // JSON pointer to the part of an answer to a batch that names what was created, as /0; empty: it is no list
 	Field  string   // of a form that leads elsewhere when it was taken: a page that has it is the form again; empty: it is no such form
 }
 
@@ -28,6 +29,9 @@ type Success struct {
 // marker.
 func InForm(d Draft, p Proof, c Created) Success {
 	s := SuccessIn(c.Answer)
+	if list, is := c.Answer.([]any); is {
+		s = successWithin(list, p.Named.JSON)
+	}
 	if d.Form && c.Redirects() {
 		s.Field = p.Text[strings.LastIndex(p.Text, "/")+1:]
 	}
@@ -63,6 +67,21 @@ func SuccessIn(answer any) Success {
 		}
 	}
 	return Success{}
+}
+
+// successWithin finds the member of the part of an answer to a batch that names what was created.
+func successWithin(answer []any, named string) Success {
+	index, _, deeper := strings.Cut(strings.TrimPrefix(named, "/"), "/")
+	within := "/" + index
+	part, there := jsonpointer.Resolve(answer, within)
+	if !deeper || !there {
+		return Success{}
+	}
+	s := SuccessIn(part)
+	if s.Within = within; s.At != "" {
+		s.At = within + s.At
+	}
+	return s
 }
 
 // failures are the members by which an answer says that a request failed, whose other answers lack it.
@@ -116,19 +135,24 @@ func (s Success) Read(a Answer) Answer {
 // readFailure marks an answer that has a member which says that the request failed, and lacks what one has that was done. An answer to a
 // batch may have both.
 func (s Success) readFailure(a Answer) Answer {
-	object, _ := a.Body.(map[string]any)
+	part, _ := jsonpointer.Resolve(a.Body, s.Within)
+	object, _ := part.(map[string]any)
 	if a.Status >= 300 || !slices.ContainsFunc(s.Beside, func(name string) bool { return object[name] == nil }) {
 		return a
 	}
-	return Failing(a)
+	return failing(a, s.Within)
 }
 
 // Failing marks an answer that has a member which says that the request failed.
-func Failing(a Answer) Answer {
-	object, _ := a.Body.(map[string]any)
+func Failing(a Answer) Answer { return failing(a, "") }
+
+// failing does so where that member stands in a part of the answer.
+func failing(a Answer, within string) Answer {
+	part, _ := jsonpointer.Resolve(a.Body, within)
+	object, _ := part.(map[string]any)
 	for _, name := range failures() {
 		if failure := object[name]; says(failure) {
-			a.Denied, a.DeniedAt = map[string]any{}, jsonpointer.Of(name)
+			a.Denied, a.Within, a.DeniedAt = map[string]any{}, within, within+jsonpointer.Of(name)
 			switch held := failure.(type) {
 			case string:
 				a.Denied[a.DeniedAt] = held
@@ -163,6 +187,7 @@ func why(a Answer) map[string]any {
 		}
 	}
 	for _, at := range append(codes(), "/errors/0/code", "/message", "/msg", "/error/message", "/errors/0/message", "/errors/0") {
+		at = a.Within + at
 		value, _ := jsonpointer.Resolve(a.Body, at)
 		if number, is := value.(json.Number); is {
 			value = plain(number)
