@@ -109,7 +109,7 @@ func (d Draft) Prove(c Created) *Proof {
 	}
 	for _, p := range places[1:] {
 		if p.Table.FullName() != best.Table.FullName() && (p.Exact || holdsMessages(p.Table) && hasMark(d, p.Row[p.Column], best.Text, c.Marker)) {
-			best.alsoIn(p.Table, p.Column, p.Exact)
+			best.alsoIn(p.Proof)
 		}
 	}
 	return &best
@@ -129,6 +129,8 @@ type Beside struct {
 	Rows   int  // that one create has made
 	Again  int  // that it had when the create had been repeated; 0: not counted
 	Uneven bool // equal creates have made different numbers, of which Rows is the least
+
+	texts []string // JSON pointers to the members that landed in these rows, one for each row
 }
 
 // Name is table.column.
@@ -145,13 +147,17 @@ func (b Beside) CountIn(landings []databases.Landing) (rows int) {
 }
 
 // alsoIn notes a row of another table.
-func (p *Proof) alsoIn(t databases.Table, column string, exact bool) {
-	b := Beside{Table: t, Column: column, Inside: !exact, Rows: 1}
-	if i := slices.IndexFunc(p.Others, func(o Beside) bool { return o.Name() == b.Name() }); i >= 0 {
-		p.Others[i].Rows++
-		return
+func (p *Proof) alsoIn(other Proof) {
+	b := Beside{Table: other.Table, Column: other.Column, Inside: !other.Exact}
+	i := slices.IndexFunc(p.Others, func(o Beside) bool { return o.Name() == b.Name() })
+	if i < 0 {
+		i, p.Others = len(p.Others), append(p.Others, b)
 	}
-	p.Others = append(p.Others, b)
+	text := other.Text
+	if b.Inside {
+		text = p.Text // which is in it, whatever stands before it
+	}
+	p.Others[i].Rows, p.Others[i].texts = p.Others[i].Rows+1, append(p.Others[i].texts, text)
 }
 
 // place reads which text has come to a column.

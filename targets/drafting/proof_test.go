@@ -174,3 +174,35 @@ func TestAnIdMayStandInAnotherColumnThanThePrimaryKey(t *testing.T) {
 	p = draft.Prove(drafting.Created{Marker: "m", Answer: map[string]any{"seats": 77}, Landings: []databases.Landing{order}})
 	require.Empty(t, p.Identity)
 }
+
+// TestOtherTablesAreAskedForWhatCreatesSend holds that a table is suggested by what came there in the one create, as creates send it from then on: the
+// marker, or the reference of an intent; what is the same in each create finds none of them.
+func TestOtherTablesAreAskedForWhatCreatesSend(t *testing.T) {
+	t.Parallel()
+	at := func(table, value string) databases.Landing {
+		return landing(table, []string{"note"}, map[string]string{"id": table, "note": value})
+	}
+	f := drafting.File{
+		Target: "a", BaseURL: "http://localhost", Database: true, Dialect: databases.SQLite, Differing: []string{"/name", "/code"},
+		Draft: drafting.Draft{
+			Name: "create", Method: "POST", Path: "/orders", Texts: []string{"/note", "/name", "/code", "/slug"},
+			Body: map[string]any{"note": "lamp", "name": "Ada", "code": "A-1", "slug": "ada"},
+		},
+	}
+	f.Proof = f.Draft.Prove(drafting.Created{Marker: "m", Landings: []databases.Landing{
+		at("orders", "mx0"), at("names", "mx1"), at("codes", "mx2"), at("slugs", "mx3"), at("notes", "mx0"), at("twice", "mx1"), at("twice", "mx0"), at("twice", "mx0"),
+	}})
+	text, err := f.Text()
+	require.NoError(t, err)
+	require.Contains(t, text, "query: \"select note from orders where orders.note = :marker\"\n")
+	require.Contains(t, text, "#     query: \"select 1 from names where names.note = :reference\"\n")
+	require.Contains(t, text, "#     query: \"select 1 from codes where codes.note like '%' || :reference || '%'\"\n")
+	require.Contains(t, text, "#     query: \"select 1 from notes where notes.note = :marker\"\n")
+	require.Contains(t, text, "#     query: \"select 1 from twice where twice.note = :marker\"\n    #     rows: 2\n")
+	require.NotContains(t, text, "from slugs")
+	f.Proof = f.Draft.Prove(drafting.Created{Marker: "m", Landings: []databases.Landing{at("orders", "mx0"), at("slugs", "mx3")}})
+	text, err = f.Text()
+	require.NoError(t, err)
+	require.Contains(t, text, "the marker is in slugs.note as well.\n")
+	require.NotContains(t, text, "effects:")
+}

@@ -46,14 +46,18 @@ func (f *File) doubtProof() {
 			more(c.Table, c.Rows, c.Again, c.Uneven)
 		}
 		var names []string
+		below := ""
 		for _, o := range p.Others {
 			more(o.Table, o.Rows, o.Again, o.Uneven)
 			if !o.Inside && !o.unlinked() {
 				names = append(names, o.Name())
+				if _, rows := holds(f, o); rows > 0 {
+					below = "; effects, below, can count the rows there"
+				}
 			}
 		}
 		if len(names) > 0 {
-			f.Doubt("Which table is the effect: the marker is in %s as well; effects, below, can count the rows there.", strings.Join(names, ", "))
+			f.Doubt("Which table is the effect: the marker is in %s as well%s.", strings.Join(names, ", "), below)
 		}
 	}
 }
@@ -233,12 +237,15 @@ func (f *File) effects() {
 		case o.Again > 0 && o.atMost():
 			sent = append(sent, o)
 		default:
-			beside = append(beside, o)
+			if _, rows := holds(f, o); rows > 0 {
+				beside = append(beside, o)
+			}
 		}
 	}
 	besides := func(indent string, some []Beside) {
 		for _, o := range some {
-			write(indent, Slug(o.Name()), fmt.Sprintf("select 1 from %s where %s", f.Dialect.TableName(o.Table), holds(f, o)), o.Rows, o.atMost())
+			condition, rows := holds(f, o)
+			write(indent, Slug(o.Name()), fmt.Sprintf("select 1 from %s where %s", f.Dialect.TableName(o.Table), condition), rows, o.atMost())
 		}
 	}
 	// What was counted and is no log stands in the file. Others are comments: whether they are effects, only its
@@ -290,13 +297,35 @@ func joined(f *File, c Child) string {
 	return child + " = " + parent
 }
 
-// holds is true for the rows of another table that hold the marker.
-func holds(f *File, o Beside) string {
-	condition := contains(f.Dialect, f.Dialect.TableName(o.Table)+"."+f.Dialect.Name(o.Column), !o.Inside)
+// holds is true for the rows of another table that hold the marker, or the reference where a member has that from then on, and says how many one
+// create has made; 0: what came there in the one create is not sent any more.
+func holds(f *File, o Beside) (condition string, rows int) {
+	column := f.Dialect.TableName(o.Table) + "." + f.Dialect.Name(o.Column)
+	condition = contains(f.Dialect, column, !o.Inside)
 	if f.Proof.ByReference {
 		condition = strings.ReplaceAll(condition, ":marker", ":reference")
 	}
-	return condition
+	if o.Again > 0 || len(o.texts) == 0 { // the marker was there again
+		return condition, o.Rows
+	}
+	template, rows := "", 0
+	for _, text := range o.texts {
+		switch t := f.Draft.Templates[text]; {
+		case strings.Contains(t, ".Intent.Marker") && !strings.Contains(template, ".Intent.Marker"):
+			template, rows = t, 1
+		case strings.Contains(t, referenceTemplate) && template == "":
+			template, rows = t, 1
+		case t == template && t != "":
+			rows++
+		}
+	}
+	switch {
+	case strings.Contains(template, referenceTemplate):
+		condition = strings.ReplaceAll(contains(f.Dialect, column, !o.Inside && template == referenceTemplate), ":marker", ":reference")
+	case o.counts():
+		rows = o.Rows
+	}
+	return condition, rows
 }
 
 // name distinguishes the child from the others.
