@@ -15,6 +15,7 @@ type Table struct {
 	Columns []Column
 	Primary []string    // columns of the primary key
 	Unique  [][]string  // columns of the other unique constraints that hold for every row
+	Nulls   [][]string  // those of Unique that take NULL for a value like others: in the rest, two rows with NULL in a column are two
 	Partly  []string    // the others, such as (lower(email)) or (team) WHERE (revoked_at IS NULL): as the database writes them
 	Refers  []Reference // foreign keys
 }
@@ -133,18 +134,30 @@ func (c *catalogue) column(f []string) {
 	t.Columns = append(t.Columns, Column{Name: f[2], Type: f[3]})
 }
 
-// unique takes schema, table, index, "1" for the primary key, column; the rows of an index follow each other.
+// unique takes schema, table, index, "1" for the primary key or "2" for one that takes NULL for a value, column; the rows of an index follow each other.
 func (c *catalogue) unique(f []string) {
 	t, index := c.table(f[0], f[1]), strings.Join(f[:3], "\x00")
 	switch {
 	case f[3] == "1":
 		t.Primary = append(t.Primary, f[4])
 	case index == c.index:
-		t.Unique[len(t.Unique)-1] = append(t.Unique[len(t.Unique)-1], f[4])
+		addTo(t.Unique, f[4])
 	default:
 		t.Unique = append(t.Unique, []string{f[4]})
 	}
+	switch {
+	case f[3] == "2" && index == c.index:
+		addTo(t.Nulls, f[4])
+	case f[3] == "2":
+		t.Nulls = append(t.Nulls, []string{f[4]})
+	}
 	c.index = index
+}
+
+// addTo adds a column to the last of some constraints.
+func addTo(constraints [][]string, column string) {
+	last := len(constraints) - 1
+	constraints[last] = append(constraints[last], column)
 }
 
 // indexed is the statement that makes an index: its table, and then what is unique.

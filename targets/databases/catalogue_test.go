@@ -299,6 +299,20 @@ func TestPartialIndexesPromiseNothing(t *testing.T) {
 	}
 }
 
+// TestTheCatalogueTellsWhereNullIsAValue holds that a constraint which takes two NULLs for one is told from the others.
+func TestTheCatalogueTellsWhereNullIsAValue(t *testing.T) {
+	t.Parallel()
+	db, err := databases.Open(t.Context(), place(t, databases.PostgreSQL), databases.ReadWrite)
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = db.Exec("create table things (id integer primary key, name varchar(80), gone date, unique (name, gone), unique nulls not distinct (id, gone), unique nulls not distinct (gone))")
+	require.NoError(t, err)
+	tables, err := db.Catalogue(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, [][]string{{"name", "gone"}, {"id", "gone"}, {"gone"}}, tables[0].Unique)
+	require.Equal(t, [][]string{{"id", "gone"}, {"gone"}}, tables[0].Nulls)
+}
+
 func TestNamesAreQuotedWhereTheyTakeIt(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "orders", databases.PostgreSQL.Name("orders"))

@@ -3,7 +3,7 @@ package databases
 // dictionary asks a database about itself.
 type dictionary struct {
 	columns    string // schema, table, column, type
-	unique     string // schema, table, index, whether it is the primary key's, column
+	unique     string // schema, table, index, 1 if it is the primary key's and 2 if NULL is a value to it, column
 	partly     string // schema, table, the statement that makes a unique index that does not hold for every row, or not for columns; empty: it has none
 	references string // schema, table, column, their schema, table and column; keys of one column
 }
@@ -33,7 +33,7 @@ func sqliteDictionary() dictionary {
 }
 
 // postgresDictionary asks PostgreSQL's own catalogue, which knows partial indexes and expressions;
-// information_schema does not. Columns that an index only includes are no part of its key. A partition is a part of a table that is listed, and no
+// information_schema does not. Whether NULL is a value is known to it since PostgreSQL 15. Columns that an index only includes are no part of its key. A partition is a part of a table that is listed, and no
 // table of its own.
 func postgresDictionary() dictionary {
 	const schema = `case when pg_table_is_visible(t.oid) then '' else s.nspname end`
@@ -43,7 +43,8 @@ func postgresDictionary() dictionary {
 		columns: `select ` + schema + `, t.relname, a.attname, format_type(a.atttypid, a.atttypmod)
 			from pg_class t` + tables + ` join pg_attribute a on a.attrelid = t.oid` + ours + `
 			and a.attnum > 0 and not a.attisdropped order by s.nspname, t.relname, a.attnum`,
-		unique: `select ` + schema + `, t.relname, i.indexrelid::text, case when i.indisprimary then '1' else '0' end, a.attname
+		unique: `select ` + schema + `, t.relname, i.indexrelid::text,
+			case when i.indisprimary then '1' when to_jsonb(i) ->> 'indnullsnotdistinct' = 'true' then '2' else '0' end, a.attname
 			from pg_index i join pg_class t on t.oid = i.indrelid` + tables + `
 			cross join lateral unnest(i.indkey[0:i.indnkeyatts - 1]) with ordinality k(attnum, place)
 			join pg_attribute a on a.attrelid = t.oid and a.attnum = k.attnum` + ours + `

@@ -206,3 +206,32 @@ func TestOtherTablesAreAskedForWhatCreatesSend(t *testing.T) {
 	require.Contains(t, text, "the marker is in slugs.note as well.\n")
 	require.NotContains(t, text, "effects:")
 }
+
+// TestNullKeepsNoSecondRowAway holds that a constraint is no promise where the created row has NULL in one of its columns, unless that is a value to it.
+func TestNullKeepsNoSecondRowAway(t *testing.T) {
+	t.Parallel()
+	pair := []string{"email", "gone"}
+	const none, refused = "The database prevents no second row: softs has no unique constraint that holds for every row", "The database itself refuses a second row in softs with the same "
+	for name, c := range map[string]struct {
+		row           map[string]string
+		unique, nulls [][]string
+		says          string
+	}{
+		"NULL":                 {map[string]string{"email": "a"}, [][]string{pair}, nil, none},
+		"a value":              {map[string]string{"email": "a", "gone": "0"}, [][]string{pair}, nil, refused + "(email, gone)."},
+		"NULL that is a value": {map[string]string{"email": "a"}, [][]string{pair}, [][]string{pair}, refused + "(email, gone)."},
+		"another constraint":   {map[string]string{"email": "a"}, [][]string{pair, {"email"}}, nil, refused + "(email)."},
+	} {
+		c.row["id"], c.row["note"] = "7", "mx0"
+		f := drafting.File{
+			Target: "a", BaseURL: "http://localhost", Database: true, Dialect: databases.PostgreSQL,
+			Draft: drafting.Draft{Name: "create", Method: "POST", Path: "/softs", Texts: []string{"/note"}, Body: map[string]any{"note": "lamp", "email": "a"}},
+		}
+		l := landing("softs", []string{"note"}, c.row)
+		l.Table.Unique, l.Table.Nulls = c.unique, c.nulls
+		f.Proof = f.Draft.Prove(drafting.Created{Marker: "m", Landings: []databases.Landing{l}})
+		text, err := f.Text()
+		require.NoError(t, err)
+		require.Contains(t, text, c.says, name)
+	}
+}

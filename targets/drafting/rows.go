@@ -163,13 +163,24 @@ func (f *File) prevented() string {
 		constraints = append(constraints, "("+strings.Join(p.Table.Primary, ", ")+")")
 	}
 	for _, unique := range p.Table.Unique {
-		constraints = append(constraints, "("+strings.Join(unique, ", ")+")")
+		if holdsFor(p, unique) {
+			constraints = append(constraints, "("+strings.Join(unique, ", ")+")")
+		}
 	}
 	constraints = append(constraints, p.Table.Partly...)
 	if len(constraints) == 0 {
 		return fmt.Sprintf("The database prevents no second row: %s has no unique constraint that holds for every row, but its primary key", p.Table.FullName())
 	}
 	return fmt.Sprintf("The database itself refuses a second row in %s with the same %s", p.Table.FullName(), strings.Join(constraints, " or "))
+}
+
+// holdsFor reports that a constraint refuses a second row like the created one: NULL in one of its columns is not what NULL in another row is.
+func holdsFor(p *Proof, unique []string) bool {
+	null := func(column string) bool {
+		_, has := p.Row[column]
+		return !has && len(p.Row) > 0
+	}
+	return !slices.ContainsFunc(unique, null) || slices.ContainsFunc(p.Table.Nulls, func(other []string) bool { return slices.Equal(other, unique) })
 }
 
 // reference matches the reference of an intent.
