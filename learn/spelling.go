@@ -8,15 +8,23 @@ import (
 )
 
 // spelled finds out what of the spelling of the natural key makes no difference: a create that names the same thing in capitals, or with a
-// blank behind it, makes no second row and is answered like a repetition.
+// blank behind it, makes no second row and is answered like a repetition. All else differs in it that might keep it from making one. Where a new
+// name in that spelling is refused as well, it is refused for its form.
 func spelled(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
-	asking, err := i.questioner()
+	natural := i.file
+	file, members := drafting.Anew(i.file, natural.NaturalKey(*r))
+	asking, err := i.questionerFor(file)
 	if err != nil {
 		return err
 	}
 	taken := r.Retold()
-	for _, other := range drafting.Spellings(i.file, asking.target, *r) {
+	for _, other := range drafting.Spellings(i.file, drafting.DrawingAnew(asking.target, i.file.Draft.Name, members), *r) {
 		asking.target = other.Target
+		alone, _ := asking.done(ctx, "spelling-alone", "[{respell: {spelling: natural-key, key: fresh}}]")
+		if len(alone) == 0 || !alone[0].Done() {
+			r.Unlike = append(r.Unlike, alone...)
+			continue
+		}
 		answers, markers := asking.done(ctx, "spelling", "[{send: {}}, {respell: {spelling: natural-key, key: fresh}}]")
 		if len(answers) > 1 && i.made(ctx, markers[0]) == 1 && (drafting.SameThing(&i.file, answers[0], answers[1]) || drafting.SameRefusal(taken, answers[1]) ||
 			drafting.SameAgain(&i.file, *r, answers[0], answers[1])) {

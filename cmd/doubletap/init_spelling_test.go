@@ -23,7 +23,7 @@ func TestInitOfANaturalKeyInAnotherSpelling(t *testing.T) {
 		"as it is":         {func(email string) (string, bool) { return email, true }, http.StatusOK, ""},
 		"in lower case":    {func(email string) (string, bool) { return strings.ToLower(email), true }, http.StatusOK, ignores + "[case]"},
 		"trimmed, and 409": {func(email string) (string, bool) { return strings.ToLower(strings.TrimSpace(email)), true }, http.StatusConflict, ignores + "[case, blanks]"},
-		"refused":          {func(email string) (string, bool) { return email, email == strings.ToLower(strings.TrimSpace(email)) }, http.StatusConflict, ""},
+		"refused":          {inSmallLetters, http.StatusConflict, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,6 +59,56 @@ func TestInitOfANaturalKeyInAnotherSpelling(t *testing.T) {
 			}
 			got := callWith(t.Context(), env, append([]string{"run", "--target", file, "--reports", t.TempDir(), "--seed", "1"}, played...)...)
 			require.Equal(t, exitPass, got.code, got)
+		})
+	}
+}
+
+// inSmallLetters takes nothing else for a value.
+func inSmallLetters(email string) (known string, valid bool) {
+	return email, email == strings.ToLower(strings.TrimSpace(email))
+}
+
+// TestInitTellsAnotherSpellingFromAWrongOne holds that a spelling is no name of the same thing where it is refused for its form, in words that the target
+// has for a taken value as well, nor where something else in the request makes the two one.
+func TestInitTellsAnotherSpellingFromAWrongOne(t *testing.T) {
+	t.Parallel()
+	const ignores = "natural_key_ignores: "
+	for name, c := range map[string]struct {
+		spelled func(login string) (known string, valid bool)
+		learns  string
+	}{
+		"the case makes no difference": {func(login string) (string, bool) { return strings.ToLower(login), true }, ignores + "[case]"},
+		"it is all the difference":     {func(login string) (string, bool) { return login, true }, ""},
+		"capitals are refused":         {inSmallLetters, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table users (id integer primary key, login text, known text unique, mail text unique, name text)")
+			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var user struct{ Login, Mail, Name string }
+				_ = json.NewDecoder(r.Body).Decode(&user)
+				known, valid := c.spelled(user.Login)
+				if !valid {
+					says(w, http.StatusBadRequest, `{"message": "The user was not created."}`)
+					return
+				}
+				made, err := db.Exec("insert into users (login, known, mail, name) values (?, ?, ?, ?)", user.Login, known, user.Mail, user.Name)
+				if err != nil {
+					says(w, http.StatusBadRequest, `{"message": "The user was not created."}`)
+					return
+				}
+				id, _ := made.LastInsertId()
+				says(w, http.StatusCreated, fmt.Sprintf(`{"id": %d}`, id))
+			}))
+			curl := `curl -d '{"login": "ada-1", "mail": "ada@example.org", "name": "Ada"}' ` + address + "/users"
+			file, said := initiated(t, map[string]string{"DATABASE_URL": "sqlite://" + path}, exitPass, "--curl", curl, "--db", "sqlite://"+path)
+			text := readFile(t, file)
+			require.Contains(t, text, "natural_key: [/login]", said)
+			if c.learns == "" {
+				require.NotContains(t, text, ignores)
+				return
+			}
+			require.Contains(t, text, c.learns)
 		})
 	}
 }

@@ -12,17 +12,16 @@ import (
 const leastRefusals = 2
 
 // narrowed is what a create is refused by that is there already, where no code tells: a number or a sentence that all such refusals say, those to
-// copies that lost a race as well, and that none of another kind says. A status alone may be that of any mistake in a request.
+// copies that lost a race as well, and that none of another kind says. A status alone may be that of any mistake in a request. Another body with the
+// value is refused for it, too.
 func narrowed(f *File, existing, declined contract.Signature, r Repeated) contract.Signature {
 	if len(existing.Where) > 0 || len(existing.Statuses) != 1 {
 		return existing
 	}
 	all := []Answer{r.Again, orNone(r.Taken)}
-	if !f.Draft.Keyed() {
-		for _, b := range r.Bursts {
-			if b.After.Refused() {
-				all = append(append(all, b.Copies...), b.After)
-			}
+	for _, b := range r.Bursts {
+		if b.After.Refused() {
+			all = append(append(all, b.Copies...), b.After)
 		}
 	}
 	all = slices.DeleteFunc(all, func(a Answer) bool {
@@ -31,8 +30,8 @@ func narrowed(f *File, existing, declined contract.Signature, r Repeated) contra
 	if len(all) < leastRefusals {
 		return existing
 	}
-	others := slices.DeleteFunc(slices.Concat(r.Unlike, r.Keyless, r.Declined, r.Mismatches, []Answer{orNone(r.Altered)}), func(a Answer) bool { return a.Status != existing.Statuses[0] })
-	for _, at := range append(sayings(), "/error_code", "/errorCode", "/errcode", "/errno", "/error_message", "/errorMessage") {
+	others := slices.DeleteFunc(slices.Concat(r.Unlike, r.Declined), func(a Answer) bool { return a.Status != existing.Statuses[0] })
+	for _, at := range reasons() {
 		first, _ := jsonpointer.Resolve(all[0].Body, at)
 		value := plain(first)
 		says := func(a Answer) bool {

@@ -23,9 +23,9 @@ func TestARefusalOfWhatIsThereSaysSo(t *testing.T) {
 	}
 	const taken = `{"error_message": "This category already exists."}`
 	for name, c := range map[string]struct {
-		again, other, declined string
-		copies                 []string
-		where                  string
+		again, other, declined, altered string
+		copies                          []string
+		where                           string
 	}{
 		"a sentence":                   {again: taken, other: taken, where: "where: {/error_message: This category already exists.}"},
 		"a number":                     {again: `{"code": 159, "error": "a dtq7 is there"}`, other: `{"code": 159, "error": "a dtx8 is there"}`, where: "where: {/code: 159}"},
@@ -36,6 +36,7 @@ func TestARefusalOfWhatIsThereSaysSo(t *testing.T) {
 		"another one that lost a race": {again: taken, other: taken, copies: []string{`{"error_message": "Try later."}`}},
 		"all that lost a race":         {again: taken, copies: []string{taken}, where: "where: {/error_message: This category already exists.}"},
 		"what other mistakes say":      {again: taken, other: taken, declined: taken},
+		"another body with the value":  {again: taken, other: taken, altered: taken, where: "where: {/error_message: This category already exists.}"},
 	} {
 		f := File{
 			Dialect: databases.SQLite, Proof: &Proof{Text: "/title", Where: Where{Column: "title", Exact: true}, Table: databases.Table{Name: "categories", Unique: [][]string{{"title"}}}},
@@ -45,6 +46,10 @@ func TestARefusalOfWhatIsThereSaysSo(t *testing.T) {
 		if c.other != "" {
 			other := refused(c.other)
 			r.Taken = &other
+		}
+		if c.altered != "" {
+			altered := refused(c.altered)
+			r.Altered = &altered
 		}
 		if c.declined != "" {
 			r.Declined = []Answer{refused(c.declined)}

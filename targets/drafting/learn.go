@@ -640,11 +640,6 @@ func WithOneText(f File) (File, bool) {
 	return f, true
 }
 
-// SameRefusal reports that two answers refuse for the same reason.
-func SameRefusal(a, b Answer) bool {
-	return a.Refused() && b.Refused() && reflect.DeepEqual(signature(a), signature(b))
-}
-
 // SameThing reports that two answers are about one thing.
 func SameThing(f *File, a, b Answer) bool {
 	return a.Done() && b.Done() && f.name(a) != "" && f.name(a) == f.name(b)

@@ -29,6 +29,11 @@ func sayings() []string {
 	return append(codes(), "/error/message", "/message", "/msg", "/errors/0/message", "/errors/0/detail", "/errors/0", "/detail", "/error_description", "/title")
 }
 
+// reasons are the members in which answers say why they refuse, as a word, a number or a sentence.
+func reasons() []string {
+	return append(sayings(), "/error_code", "/errorCode", "/errcode", "/errno", "/error_message", "/errorMessage")
+}
+
 // mismatched is what the refusal of another body is known by: its status, and a member that says the same each time, nothing that the request
 // has said, and something else in each other refusal of this status.
 func mismatched(f *File, r Repeated) contract.Signature {

@@ -1,7 +1,15 @@
 package drafting
 
 import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
 	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -11,10 +19,11 @@ type Spelling struct {
 	Ignored contract.Ignored
 }
 
-// Spellings are those in which requests of a target can name the same thing; none: there is no natural key that could be spelled otherwise.
+// Spellings are those in which requests of a target can name the same thing; none: there is no natural key that could be spelled otherwise, or the
+// marker, which both requests have, makes them one however it is spelled.
 func Spellings(f File, t targets.Target, r Repeated) (all []Spelling) {
 	natural := f.NaturalKey(r)
-	if len(natural) != 1 || natural[0] == contract.WholePath {
+	if len(natural) != 1 || natural[0] == contract.WholePath || Naming(f) {
 		return nil
 	}
 	t.Contract.NaturalKey = natural
@@ -24,4 +33,55 @@ func Spellings(f File, t targets.Target, r Repeated) (all []Spelling) {
 		}
 	}
 	return all
+}
+
+// Anew is the file in which members that differ from create to create can differ from request to request as well, and which those are. The member that
+// carries the marker is none of them, nor are those that are kept.
+func Anew(f File, kept []string) (anew File, members []string) {
+	settled := settledOf(f)
+	f.Draft.Templates = cloneTexts(f.Draft.Templates)
+	for _, pointer := range f.Suspects() {
+		if template := settled[pointer]; varies(template) && !slices.Contains(kept, pointer) {
+			f.Draft.Templates[pointer] = strings.ReplaceAll(template, referenceTemplate, `ref{{unique "text"}}`)
+			members = append(members, pointer)
+		}
+	}
+	return f, members
+}
+
+// DrawingAnew is the target of such a file, whose requests draw these members anew.
+func DrawingAnew(t targets.Target, operation string, members []string) targets.Target {
+	o := t.Operations[operation]
+	o.Volatile = slices.Concat(o.Volatile, members)
+	t.Operations = maps.Clone(t.Operations)
+	t.Operations[operation] = o
+	return t
+}
+
+// SameRefusal reports that two answers refuse for the same reason: with one status and code, and in the same words, but for what they quote of the
+// requests.
+func SameRefusal(a, b Answer) bool {
+	return a.Refused() && b.Refused() && reflect.DeepEqual(signature(a), signature(b)) && !slices.ContainsFunc(reasons(), func(at string) bool {
+		one, _ := jsonpointer.Resolve(a.Body, at)
+		other, _ := jsonpointer.Resolve(b.Body, at)
+		return !reflect.DeepEqual(reasonIn(one), reasonIn(other))
+	})
+}
+
+// longestWord is how many letters words of sentences have at most. A drawn value has more, or a digit.
+const longestWord = 15
+
+// reasonIn is what a member of a refusal says that is nothing of a request, for comparison.
+func reasonIn(said any) any {
+	switch said := said.(type) {
+	case map[string]any, []any:
+		return nil
+	case string:
+		signs := strings.FieldsFunc(strings.ToLower(said), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		return strings.Join(slices.DeleteFunc(signs, func(word string) bool {
+			return utf8.RuneCountInString(word) > longestWord || strings.ContainsFunc(word, unicode.IsDigit)
+		}), " ")
+	default:
+		return plain(said)
+	}
 }
