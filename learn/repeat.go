@@ -671,7 +671,7 @@ func holds(ctx context.Context, i *inquiry, marker string, rule func(stored, sai
 
 // unconstrained finds the member that makes two creates one where the same request made no second row, and neither a key nor a
 // constraint of the database says why. If two more creates with other markers make two rows, it is a member that a page gives to each, or
-// the one that has the marker; if not, the one that lets them do so when it differs, too.
+// the one that has the marker, alone or with what differs besides; if not, the one that lets them do so when it differs, too.
 func unconstrained(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 	for _, pointer := range slices.Concat([]string{""}, i.file.MayName(), drafting.Unlikely(&i.file)) {
 		other := i.file
@@ -706,10 +706,13 @@ func unconstrained(ctx context.Context, i *inquiry, r *drafting.Repeated) error 
 			}
 		case pointer == "":
 			r.Natural = []string{cmp.Or(i.file.Draft.PageMember(), i.file.Proof.Text)}
-			if !drafting.PathVaries(i.file.Draft) {
-				return nil
+			switch {
+			case drafting.PathVaries(i.file.Draft):
+				return namedByPath(ctx, i, r)
+			case r.Natural[0] == i.file.Proof.Text:
+				return namedWith(ctx, i, r)
 			}
-			return namedByPath(ctx, i, r)
+			return nil
 		default:
 			r.Natural = []string{pointer}
 			i.file.Differing = other.Differing

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -233,6 +234,51 @@ func TestInitFindsWhatMakesTwoCreatesOne(t *testing.T) {
 			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1",
 				"plain-create", "sequential-replay", "fresh-key-retry", "double-click", "tabs-natural-key", "altered-after", "distinct-twins", "key-case")
 			require.Contains(t, []int{exitPass, exitInconclusive}, got.code, "%s\n%s", text, got) // a busy machine may leave a race untried
+		})
+	}
+}
+
+// TestInitAsksWhatTheMarkersMemberNames holds that the member with the marker is the natural key only if a create with the same value in it, and others in all
+// else, makes no second row: also where an id that was drawn as long as the source's makes two creates one.
+func TestInitAsksWhatTheMarkersMemberNames(t *testing.T) {
+	t.Parallel()
+	const taken = `{"data": {"id": {"code": "validation_not_unique"}}, "message": "Failed to create record."}`
+	ids := regexp.MustCompile("^[a-z0-9]{15}$")
+	for name, c := range map[string]struct{ known, learns string }{
+		"an id of a fixed length": {"id = ?1", "natural_key: [/id]"},
+		"the marker's member":     {"reference = ?2", "natural_key: [/reference]"},
+		"it and what differs":     {"reference = ?2 and contact = ?3", "natural_key: [/reference, /contact]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table orders (id text, reference text, contact text, amount integer)")
+			_, err := db.Exec("insert into orders values ('abcde1234567890', 'PO-1', 'ada@example.org', 12)")
+			require.NoError(t, err)
+			var mu sync.Mutex
+			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var order struct {
+					ID, Reference, Contact string
+					Amount                 int
+				}
+				_ = json.NewDecoder(r.Body).Decode(&order)
+				if !ids.MatchString(order.ID) {
+					says(w, http.StatusBadRequest, `{"data": {"id": {"code": "validation_max_text_constraint"}}, "message": "Failed to create record."}`)
+					return
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				made, err := db.Exec("insert into orders select ?1, ?2, ?3, ?4 where not exists (select 1 from orders where "+c.known+")", order.ID, order.Reference, order.Contact, order.Amount)
+				require.NoError(t, err)
+				if n, _ := made.RowsAffected(); n == 0 {
+					says(w, http.StatusBadRequest, taken)
+					return
+				}
+				says(w, http.StatusOK, fmt.Sprintf(`{"id": %q}`, order.ID))
+			}))
+			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+			curl := `curl -d '{"id": "abcde1234567890", "reference": "PO-1", "contact": "ada@example.org", "amount": 12}' ` + address + "/orders"
+			file, said := initiated(t, env, exitPass, "--curl", curl, "--db", env["DATABASE_URL"])
+			require.Contains(t, readFile(t, file), c.learns, said)
 		})
 	}
 }

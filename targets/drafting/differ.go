@@ -459,6 +459,10 @@ func (f File) Suspects() []string {
 // WithSame is the text of the file in which a member has the value of the source in every create.
 func (f File) WithSame(pointer string) (string, error) {
 	f.same = append(slices.Clone(f.same), pointer)
+	if varies(f.Draft.Templates[pointer]) { // as AsLong has written it
+		f.Draft.Templates = cloneTexts(f.Draft.Templates)
+		delete(f.Draft.Templates, pointer)
+	}
 	return f.Text()
 }
 

@@ -1,6 +1,7 @@
 package drafting
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -127,6 +128,11 @@ func TestValuesThatARefusalSpeaksOf(t *testing.T) {
 			refused := Answer{Status: c.status, Written: c.refusal}
 			require.Equal(t, c.quoted, Quoted(f, refused))
 			if c.quoted != "" {
+				anew, members := Anew(f, nil)
+				require.Equal(t, []string{"/account_no"}, members)
+				require.Equal(t, `a-ref{{unique "text"}}`, settledOf(anew)["/account_no"])
+				_, members = Anew(f, members)
+				require.Empty(t, members, "it is kept")
 				AsGiven(&f.Draft, c.quoted)
 				require.Equal(t, "o-{{.Intent.Reference}}", settledOf(f)["/order_no"], "another of the constraint differs")
 				return
@@ -136,6 +142,13 @@ func TestValuesThatARefusalSpeaksOf(t *testing.T) {
 			for pointer, template := range c.long {
 				require.Equal(t, template, settledOf(f)[pointer])
 				require.Empty(t, AsLong(&f, refused), "only once")
+				require.Contains(t, f.Suspects(), pointer)
+				same, err := f.WithSame(pointer)
+				require.NoError(t, err)
+				require.Contains(t, same, fmt.Sprintf("%s: %s\n", pointer[1:], c.body[pointer[1:]]), "the source's value, in place of a drawn one")
+				anew, members := Anew(f, nil)
+				require.Contains(t, members, pointer)
+				require.Equal(t, template, settledOf(anew)[pointer], "it is drawn already")
 			}
 		})
 	}
