@@ -171,9 +171,14 @@ func (n *needs) keys() {
 // bodies is about other bodies, and other spellings of one.
 func (n *needs) bodies() {
 	s, promise := n.system, n.promise
-	n.unless(!s.Target.IsAnotherIntent(s.Operation().Operation, targets.Altered), scenarios.NeedsAlter, "the altered body has another value at contract.natural_key, and so is another intent")
+	const anyOther = ", and none could be of the same intent: {{.Intent.Marker}}, which is another one in each body, stands at contract.natural_key"
+	another := s.Target.IsAnotherIntent(s.Operation().Operation, targets.Altered)
+	n.unless(!another || len(s.Operation().Alter) > 0, scenarios.NeedsAlter, "the target file has no altered body (alter:)"+anyOther)
+	n.unless(!another, scenarios.NeedsAlter, "the altered body has another value at contract.natural_key, and so is another intent")
 	n.but(len(s.Operation().Alter) > 0, scenarios.NeedsAlter, "the target file does not say what an altered body changes (alter:)", n.byLine(checker.OtherBodies, "alter"))
-	n.unless(!s.Target.IsAnotherIntent(s.Operation().Operation, targets.Invalid), scenarios.NeedsInvalid, "the invalid body has another value at contract.natural_key, and so is another intent, which nothing corrects")
+	another = s.Target.IsAnotherIntent(s.Operation().Operation, targets.Invalid)
+	n.unless(!another || len(s.Operation().Invalid) > 0, scenarios.NeedsInvalid, "the target file has no invalid body (invalid:)"+anyOther)
+	n.unless(!another, scenarios.NeedsInvalid, "the invalid body has another value at contract.natural_key, and so is another intent, which nothing corrects")
 	n.but(len(s.Operation().Invalid) > 0, scenarios.NeedsInvalid, "the target file does not say what makes a body invalid (invalid:)", n.byLine(checker.CorrectedForms, "invalid"))
 	kind, members := s.Operation().Request.Payload()
 	n.unless(kind == targets.JSONPayload || kind == targets.NoPayload, scenarios.NeedsSameJSON, "the operation's requests carry a "+string(kind)+", and no JSON that could be spelled in another way")

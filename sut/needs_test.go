@@ -64,3 +64,46 @@ operations:
 		checker.Crashes: "--target served:NAME", checker.SeveralServers: "--target served:NAME --instances 2",
 	}, untried(t, sut.Options{Target: "builtin:unique-key", Parts: builtin.Parts()}), "what a design does not have no line gives it")
 }
+
+// TestWhyNoOtherBodyIsTried holds that a file without an altered body is not told what its altered body has, and that a form, into which a page's token
+// goes, is told the same.
+func TestWhyNoOtherBodyIsTried(t *testing.T) {
+	t.Parallel()
+	const (
+		none  = "the target file does not say what an altered body changes (alter:)"
+		void  = "the target file has no altered body (alter:), and none could be of the same intent: {{.Intent.Marker}}, which is another one in each body, stands at contract.natural_key"
+		other = "the altered body has another value at contract.natural_key, and so is another intent"
+
+		json = `{path: /users, body: {name: "{{.Intent.Marker}}", no: "{{.Intent.Reference}}", amount: 1}}`
+		form = `{path: /users, form: {name: "{{.Intent.Marker}}", no: "{{.Intent.Reference}}", age: '1', token: "{{.Prepared.token}}"}}`
+	)
+	source, err := fs.ReadFile(scenarios.Builtin(), "altered-after.yaml")
+	require.NoError(t, err)
+	altered, err := scenarios.Load("altered-after.yaml", source)
+	require.NoError(t, err)
+	for _, c := range []struct{ request, natural, alter, why string }{
+		{json, "/name", "", void},
+		{json, "/no", "", none},
+		{json, "/name", "    alter: {amount: 2}\n", other},
+		{json, "/no", "    alter: {amount: 2}\n", ""},
+		{form, "/name", "", void},
+		{form, "/no", "", none},
+		{form, "/name", "    alter: {age: '2'}\n", other},
+		{form, "/no", "    alter: {age: '2'}\n", ""},
+	} {
+		file := `name: users
+base_url: http://127.0.0.1:1
+database: {url: "sqlite:///tmp/no-such.db"}
+contract: {natural_key: [` + c.natural + `]}
+operations:
+  create:
+    prepare: [{request: {method: GET, path: /new}, extract: {token: {pattern: "(x)"}}}]
+    request: ` + c.request + `
+` + c.alter + `    rows: {query: "select id from users where name = :marker"}
+`
+		s, err := sut.Open(t.Context(), sut.Options{Target: "target.yaml", Source: []byte(file)}, nil)
+		require.NoError(t, err)
+		require.Equal(t, c.why, s.LeavesOut(altered), c)
+		require.NoError(t, s.Close())
+	}
+}

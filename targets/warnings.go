@@ -139,6 +139,7 @@ func (t Target) IsAnotherIntent(o Operation, which Variant) bool {
 	}
 	values := t.samples()[0].values
 	values.Intent.Marker = sampleMarkerOf(o.Marker)
+	values.Extracted = Extracted{Login: sampleOf(t.Login), Prepared: sampleOf(o.Prepare)} // both bodies get the same
 	plain, err := o.Render(values, AsItIs)
 	if err != nil {
 		return false
