@@ -61,6 +61,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if err != nil || !r.First.Done() {
 		return err
 	}
+	if r, err = goesOn(ctx, i, r); err != nil {
+		return err
+	}
 	equal, err := equals(ctx, i, &r)
 	if err != nil {
 		return err

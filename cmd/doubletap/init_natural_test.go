@@ -282,3 +282,44 @@ func TestInitAsksWhatTheMarkersMemberNames(t *testing.T) {
 		})
 	}
 }
+
+// TestInitLetsDifferWhatIsTakenFromTheSecondCreateOn holds that a name, which had the marker in the first create only, differs in each where a third create with the
+// source's is refused as if the service failed.
+func TestInitLetsDifferWhatIsTakenFromTheSecondCreateOn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ refused, learns string }{
+		"it differs":           {"login = '@' || ?1 or mail = ?2", "username: '{{.Intent.Reference}}'"},
+		"nothing that differs": {"(select count(*) from users) > 2", "Whether creates go on as the file has them: a third one was answered 500"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", `
+				create table users (id integer primary key, login text, mail text);
+				create table meta (id integer primary key, user_id integer, name text, value text)`)
+			var mu sync.Mutex
+			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var user struct {
+					Username, Email string
+					FirstName       string `json:"first_name"`
+				}
+				_ = json.NewDecoder(r.Body).Decode(&user)
+				mu.Lock()
+				defer mu.Unlock()
+				made, err := db.Exec("insert into users (login, mail) select '@' || ?1, ?2 where not exists (select 1 from users where "+c.refused+")", user.Username, user.Email)
+				require.NoError(t, err)
+				if n, _ := made.RowsAffected(); n == 0 {
+					says(w, http.StatusInternalServerError, `{"code": "existing_user_login", "message": "Sorry, that username already exists!"}`)
+					return
+				}
+				id, _ := made.LastInsertId()
+				_, err = db.Exec("insert into meta (user_id, name, value) values (?, 'first_name', ?)", id, user.FirstName)
+				require.NoError(t, err)
+				says(w, http.StatusCreated, fmt.Sprintf(`{"id": %d}`, id))
+			}))
+			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+			curl := `curl -d '{"username": "ada", "email": "ada@example.org", "first_name": "Ada"}' ` + address + "/users"
+			file, said := initiated(t, env, exitPass, "--curl", curl, "--db", env["DATABASE_URL"])
+			require.Contains(t, readFile(t, file), c.learns, said)
+		})
+	}
+}

@@ -290,6 +290,14 @@ func (f *File) MayName() []string {
 	return slices.Compact(slices.Sorted(slices.Values(found)))
 }
 
+// Left are the members that had a marker in the one create, and have the source's value in all creates since: it may be taken from the second on.
+func Left(f File) []string {
+	settled := settledOf(f)
+	return slices.DeleteFunc(slices.Clone(f.Draft.Texts), func(pointer string) bool {
+		return settled == nil || settled[pointer] != "" || f.Draft.document(pointer) || slices.Contains(f.same, pointer)
+	})
+}
+
 // Unlikely are the other texts of the body: none is called or written like a name of one thing, but a handle or a slug may be one.
 func Unlikely(f *File) []string {
 	likely := f.MayName()

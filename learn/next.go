@@ -1,0 +1,75 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+)
+
+// goesOn holds that one more create is done as the second was. What had a marker in the first create, and the source's value in the second, may be
+// taken by now, as a user's name is. Such members differ then, one of them if that helps, and else all. It returns what comes of a repetition then, or
+// what it was given.
+func goesOn(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Repeated, error) {
+	left := drafting.Left(i.file)
+	if len(left) == 0 {
+		return r, nil
+	}
+	refused, err := nextRefused(ctx, i, nil)
+	if err != nil || refused == nil {
+		return r, err
+	}
+	var tries [][]string
+	for _, pointer := range left {
+		tries = append(tries, []string{pointer})
+	}
+	if len(left) > 1 {
+		tries = append(tries, left)
+	}
+	for _, members := range tries {
+		fmt.Fprintf(i.Said, "a third create was answered %d; trying with another value in %s\n", refused.Status, strings.Join(members, ", "))
+		still, err := nextRefused(ctx, i, members)
+		if err != nil {
+			return r, err
+		}
+		if still != nil {
+			continue
+		}
+		i.file.Differing = append(i.file.Differing[:len(i.file.Differing):len(i.file.Differing)], members...)
+		asking, err := i.questioner()
+		if err != nil {
+			return r, err
+		}
+		if again, err := i.repeatedOnce(ctx, asking); err != nil || again.First.Done() && again.Rows > 0 {
+			return again, err
+		}
+		return r, nil
+	}
+	i.file.Doubt("Whether creates go on as the file has them: a third one was answered %d (%s), also with another value in %s. Let what must be another one in each create differ, as by {{.Intent.Reference}}.",
+		refused.Status, driver.Snippet(refused.Written), strings.Join(left, " or "))
+	return r, nil
+}
+
+// nextTries is how often a create is sent that is not done, as some are declined by chance.
+const nextTries = 3
+
+// nextRefused is the answer to another create with other values in some members, where it is not done; nil: it is, or was not answered.
+func nextRefused(ctx context.Context, i *inquiry, differing []string) (*drafting.Answer, error) {
+	other := i.file
+	other.Differing = append(other.Differing[:len(other.Differing):len(other.Differing)], differing...)
+	asking, err := i.questionerFor(other)
+	if err != nil {
+		return nil, err
+	}
+	var refused *drafting.Answer
+	for range nextTries {
+		answers, _ := asking.ask(ctx, "next", 1, "[{send: {}}]")
+		if len(answers) == 0 || answers[0].Done() || answers[0].Status == 0 {
+			return nil, asking.err
+		}
+		refused = &answers[0]
+	}
+	return refused, asking.err
+}
