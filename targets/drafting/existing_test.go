@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
@@ -65,5 +67,39 @@ func TestARefusalOfWhatIsThereSaysSo(t *testing.T) {
 		}
 		require.Equal(t, c.where != "", strings.Contains(text, "where: "), "%s\n%s", name, text)
 		require.Contains(t, text, c.where, name)
+	}
+}
+
+// TestARepetitionThatIsRefusedAsAnotherBodyIsADoubt holds that a key is not taken to be kept without a word where the very same body is refused under it as another
+// one is, and nothing else could be what is taken.
+func TestARepetitionThatIsRefusedAsAnotherBodyIsADoubt(t *testing.T) {
+	t.Parallel()
+	read := func(status int, text string) Answer {
+		a := Answer{Status: status}
+		require.NoError(t, json.Unmarshal([]byte(text), &a.Body))
+		return a
+	}
+	differs := read(422, `{"message": "Payload does not match stored record for ref8a8b8c8d8e."}`)
+	for name, c := range map[string]struct {
+		again, altered Answer
+		natural        []string
+		key            contract.KeyPlace
+		told           bool
+	}{
+		"the same words":         {differs, read(422, `{"message": "Payload does not match stored record for ref1a1b1c1d1e."}`), nil, contract.KeyInHeader, true},
+		"other words":            {read(422, `{"message": "The order is there."}`), differs, nil, contract.KeyInHeader, false},
+		"another status":         {read(400, `{}`), differs, nil, contract.KeyInHeader, false},
+		"a conflict":             {read(409, `{"code": "used"}`), read(409, `{"code": "used"}`), nil, contract.KeyInHeader, false},
+		"a value that is taken":  {differs, differs, []string{"/title"}, contract.KeyInHeader, false},
+		"a key in the path":      {differs, differs, nil, contract.KeyInPath, false},
+		"a repetition gets it":   {read(201, `{}`), differs, nil, contract.KeyInHeader, false},
+		"another body gets that": {differs, read(201, `{}`), nil, contract.KeyInHeader, false},
+	} {
+		f := File{
+			Dialect: databases.SQLite, Proof: &Proof{Text: "/title", Where: Where{Column: "title", Exact: true}, Table: databases.Table{Name: "orders"}},
+			Draft: Draft{Name: "create", Method: "POST", Path: "/t", Body: map[string]any{"title": "lamp", "amount": int64(5)}, Texts: []string{"/title"}, Key: targets.Key{Key: contract.Key{In: c.key, Name: "Idempotency-Key"}}},
+		}
+		f.Learn(Repeated{First: read(201, `{}`), Again: c.again, Altered: &c.altered, Rows: 1, Natural: c.natural})
+		require.Equal(t, c.told, strings.Contains(strings.Join(f.Doubts, "\n"), "Whether a repetition may be refused as another body is"), name)
 	}
 }

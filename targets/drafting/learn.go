@@ -300,6 +300,9 @@ func (f *File) otherBody(l *learnt, r Repeated) {
 	case r.Altered == nil || r.Replacing != nil:
 	case r.Altered.Refused():
 		l.mismatch = mismatched(f, r)
+		if f.Draft.Key.In == contract.KeyInHeader && l.natural == nil && len(l.existing.Statuses) > 0 && r.Again.Status != http.StatusConflict && SameRefusal(r.Again, *r.Altered) {
+			f.Doubt("Whether a repetition may be refused as another body is: the same request again under its key was answered %d, in the same words. So a client whose answer is lost never gets it. The file takes that for the answer to what is there (existing), so runs do not judge it; if a repetition must get the first one's answer, take existing out.", r.Again.Status)
+		}
 	case r.Altered.Done() && reflect.DeepEqual(r.Altered.Body, r.First.Body) && r.First.Body != nil:
 		l.original = true
 	case SameThing(f, *r.Altered, r.First):
