@@ -3,6 +3,8 @@ package learn
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/driver"
@@ -52,10 +54,10 @@ func goesOn(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Repe
 	return r, nil
 }
 
-// nextTries is how often a create is sent that is not done, as some are declined by chance.
+// nextTries is how often a create is sent that is not done: some fail by chance.
 const nextTries = 3
 
-// nextRefused is the answer to another create with other values in some members, where it is not done; nil: it is, or was not answered.
+// nextRefused is the answer to another create with other values in some members, where it is not done; nil: it is, or the answer says nothing of the body.
 func nextRefused(ctx context.Context, i *inquiry, differing []string) (*drafting.Answer, error) {
 	other := i.file
 	other.Differing = append(other.Differing[:len(other.Differing):len(other.Differing)], differing...)
@@ -66,7 +68,7 @@ func nextRefused(ctx context.Context, i *inquiry, differing []string) (*drafting
 	var refused *drafting.Answer
 	for range nextTries {
 		answers, _ := asking.ask(ctx, "next", 1, "[{send: {}}]")
-		if len(answers) == 0 || answers[0].Done() || answers[0].Status == 0 {
+		if len(answers) == 0 || answers[0].Done() || slices.Contains([]int{0, http.StatusPaymentRequired, http.StatusTooManyRequests}, answers[0].Status) {
 			return nil, asking.err
 		}
 		refused = &answers[0]
