@@ -345,6 +345,7 @@ func (i *inquiry) look(ctx context.Context, c drafting.Created) (why string) {
 	if len(unsearched) > 0 {
 		i.file.Doubts = append(i.file.Doubts, "Whether the marker is elsewhere, too: these tables were not searched to their end: "+strings.Join(unsearched, ", ")+".")
 	}
+	i.stored = drafting.Stored(i.file.Draft, c)
 	p := i.file.Proof
 	if p == nil {
 		return fmt.Sprintf("the create was answered %d%s, and %s.", c.Status, whereTo(c), nowhere(i, c))

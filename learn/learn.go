@@ -86,6 +86,7 @@ type dealings struct {
 	throttled time.Duration     // how long a target wanted to be left alone that answered 429; 0: none did
 	took      time.Duration     // the longest of the creates by which the rows were looked for: copies of one that come at once may wait for each other
 	login     login
+	stored    []string // members whose marker the one create has left in a table
 }
 
 // TargetFile learns a target file. Its text is known to be one that loads, but for rows that are left to be filled in. The error is

@@ -11,11 +11,11 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
-// goesOn holds that one more create is done as the second was. What had a marker in the first create, and the source's value in the second, may be
+// goesOn holds that one more create is done as the second was. What was stored with a marker first, and had the source's value in the second, may be
 // taken by now, as a user's name is. Such members differ then, one of them if that helps, and else all. It returns what comes of a repetition then, or
 // what it was given.
 func goesOn(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Repeated, error) {
-	left := drafting.Left(i.file)
+	left := drafting.Left(i.file, i.stored)
 	if len(left) == 0 {
 		return r, nil
 	}

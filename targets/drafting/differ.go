@@ -290,10 +290,23 @@ func (f *File) MayName() []string {
 	return slices.Compact(slices.Sorted(slices.Values(found)))
 }
 
-// Left are the members that had a marker in the one create, and have the source's value in all creates since: it may be taken from the second on.
-func Left(f File) []string {
+// Stored are the members of which the one create has left the marker at the end of a value, in whatever table.
+func Stored(d Draft, c Created) (all []string) {
+	for n, pointer := range d.Texts[:min(len(d.Texts), len(marks))] {
+		mark := c.Marker + markSpace + marks[n:n+1]
+		if slices.ContainsFunc(c.Landings, func(l databases.Landing) bool {
+			return slices.ContainsFunc(slices.Collect(maps.Values(l.Row)), func(value string) bool { return strings.HasSuffix(strings.ToLower(value), mark) })
+		}) {
+			all = append(all, pointer)
+		}
+	}
+	return all
+}
+
+// Left are those of the stored members that have the source's value in all creates since: it may be taken from the second on.
+func Left(f File, stored []string) []string {
 	settled := settledOf(f)
-	return slices.DeleteFunc(slices.Clone(f.Draft.Texts), func(pointer string) bool {
+	return slices.DeleteFunc(slices.Clone(stored), func(pointer string) bool {
 		return settled == nil || settled[pointer] != "" || f.Draft.document(pointer) || slices.Contains(f.same, pointer)
 	})
 }

@@ -153,3 +153,21 @@ func TestValuesThatARefusalSpeaksOf(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatMayBeTakenFromTheSecondCreateOn holds which members have the source's value in each create though another one was stored in the first.
+func TestWhatMayBeTakenFromTheSecondCreateOn(t *testing.T) {
+	t.Parallel()
+	f := File{Draft: Draft{
+		Body:  map[string]any{"note": "x", "username": "ada", "nick": "a", "bio": "b", "email": "ada@example.org"},
+		Texts: []string{"/note", "/username", "/nick", "/bio", "/email"},
+	}, Proof: &Proof{Where: Where{Column: "note", Exact: true}, Text: "/note"}}
+	stored := Stored(f.Draft, Created{Marker: "dtabc", Landings: []databases.Landing{
+		{Row: map[string]string{"note": "dtabcx0", "id": "7"}},
+		{Row: map[string]string{"login": "DTABCx1", "mail": "dtabcx4@example.com", "body": `{"bio": "dtabcx3"}`}},
+		{Row: map[string]string{"nick": "u/dtabcx2"}},
+	}})
+	require.Equal(t, []string{"/note", "/username", "/nick"}, stored)
+	require.Equal(t, []string{"/username", "/nick"}, Left(f, stored))
+	f.Differing = []string{"/nick"}
+	require.Equal(t, []string{"/username"}, Left(f, stored))
+}
