@@ -77,6 +77,7 @@ func createsAnOrderAndAQuote(t *testing.T, s subject) {
 		id, err := s.identity(t.Context(), got)
 		require.NoError(t, err)
 		require.Regexp(t, "^"+prefix+"[a-z0-9]{20,}$", id)
+		require.Eventually(t, func() bool { return len(s.rowsNow(t, operation, w.note)) > 0 }, soon, 5*time.Millisecond)
 		require.Equal(t, []string{id}, s.rowsOf(t, operation, w.note))
 		s.requireShown(t, w, id)
 	}
