@@ -25,7 +25,7 @@ restrict return returning revoke right rlike row row_number rows schema schemas 
 set show signal similar smallint some spatial specific sql sql_big_result sql_buffer_result sql_cache sql_calc_found_rows sql_no_cache
 sql_small_result sqlexception sqlstate sqlwarning ssl starting stats_auto_recalc stats_persistent stats_sample_pages stored straight_join
 symmetric system table tablesample terminated then tinyblob tinyint tinytext to trailing transaction trigger true undo union unique unlock
-unsigned update usage use user using utc_date utc_time utc_timestamp value values varbinary varchar varcharacter variadic varying verbose
+unsigned update usage use user using utc_date utc_time utc_timestamp values varbinary varchar varcharacter variadic varying verbose
 virtual when where while window with write xor year_month zerofill
 `) {
 		words[w] = true
