@@ -156,9 +156,9 @@ func TestATargetThatDoesNotSpeakHTTP2(t *testing.T) {
 		"it refuses h2 in TLS":            {plain.Listener.Addr().String(), "https://example.com", trusting(plain), history.OtherError, "no application protocol"},
 		"it agrees to nothing in TLS":     {serveSecretly(t, plain.TLS.Certificates), "https://example.com", trusting(plain), history.Garbage, `in TLS it agreed to "" and not to "h2"`},
 		"its certificate is of nobody":    {both.Listener.Addr().String(), "https://example.com", nil, history.OtherError, "certificate"},
-		"it closes in the handshake":      {serveRaw(t, func(p *peer) { _, _ = p.in.ReadByte() }), "https://example.com", nil, history.Closed, "TLS handshake"},
+		"it closes in the handshake":      {serveRaw(t, func(p *peer) { _, _ = p.in.ReadByte(); p.end() }), "https://example.com", nil, history.Closed, "TLS handshake"},
 		"it takes no connections":         {deaf(t), "http://orders.test", nil, history.Refused, "refused"},
-		"it says nothing and closes":      {serveRaw(t, func(p *peer) { _, _ = p.in.Discard(24) }), "http://orders.test", nil, history.Closed, "EOF"},
+		"it says nothing and closes":      {serveRaw(t, func(p *peer) { _, _ = p.in.Discard(24); p.end() }), "http://orders.test", nil, history.Closed, "EOF"},
 		"it says something else entirely": {serveRaw(t, func(p *peer) { p.say("SSH-2.0-OpenSSH\r\n"); p.stay() }), "http://orders.test", nil, history.Garbage, "too large"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -105,6 +105,12 @@ func (p *peer) reset() {
 	_ = p.Close()
 }
 
+// end closes the connection in its direction, and reads what still comes: to close it with something unread would reset it.
+func (p *peer) end() {
+	_ = p.CloseWrite()
+	p.stay()
+}
+
 // stay waits until the client has gone.
 func (p *peer) stay() { _, _ = io.Copy(io.Discard, p.in) }
 
