@@ -50,22 +50,23 @@ func (s *stepRunner) logInAs(ctx context.Context, principal string) (map[string]
 	}
 }
 
-// logInAgain logs the principals in anew and renders all requests with what that gave. It
-// reports whether it did: a login that fails is on record, and a body that holds what a
-// login gave would become another body under the same key, which a correct target rejects.
-// Old tokens stay masked. Nothing else may be under way.
-func (s *stepRunner) logInAgain(ctx context.Context) bool {
+// logInAnew logs the principals in once more. Old tokens stay masked, and are used on where that fails. Nothing else may be under way.
+func (s *stepRunner) logInAnew(ctx context.Context) error {
 	before := s.requests.logins
-	if len(s.requests.config.Workload.Target.Login) == 0 {
-		return false
-	}
 	for _, given := range before {
 		s.requests.secrets.keep(slices.Collect(maps.Values(given)))
 	}
 	s.requests.setLogins(nil)
-	if s.logIn(ctx) != nil {
+	err := s.logIn(ctx)
+	if err != nil {
 		s.requests.setLogins(before)
-		return false
 	}
-	return s.requests.renderAgain()
+	return err
+}
+
+// logInAgain logs the principals in anew and renders all requests with what that gave. It
+// reports whether it did: a login that fails is on record, and a body that holds what a
+// login gave would become another body under the same key, which a correct target rejects.
+func (s *stepRunner) logInAgain(ctx context.Context) bool {
+	return len(s.requests.config.Workload.Target.Login) > 0 && s.logInAnew(ctx) == nil && s.requests.renderAgain()
 }

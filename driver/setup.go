@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync/atomic"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -33,11 +31,7 @@ func (s *stepRunner) setUp(ctx context.Context) error {
 	if !errors.As(err, new(stepUnauthenticated)) || len(used) == 0 || s.requests.config.Workload.Target.Received != nil {
 		return err
 	}
-	for _, given := range used {
-		s.requests.secrets.keep(slices.Collect(maps.Values(given)))
-	}
-	s.requests.setLogins(nil)
-	if err := s.logIn(ctx); err != nil {
+	if err := s.logInAnew(ctx); err != nil {
 		return err
 	}
 	s.cleanUp(ctx)
