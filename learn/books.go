@@ -219,9 +219,10 @@ func countedIn(f *drafting.File, b drafting.Book, a account) drafting.Counting {
 
 // standings are the rows that a created row, and the rows that refer to it, refer to.
 func standings(ctx context.Context, i *inquiry, row map[string]string) (all []account) {
+	tables := near(i)
 	for _, source := range written(ctx, i, row) {
 		for _, one := range source.rows {
-			for _, b := range drafting.Parents(&i.file, near(i), source.table, one) {
+			for _, b := range drafting.Parents(&i.file, tables, source.table, one) {
 				if now, known := standing(ctx, i, b); known && len(now.Numbers) > 0 && !slices.ContainsFunc(all, func(a account) bool { return same(a.now.Book, b) }) {
 					all = append(all, account{now: now})
 				}

@@ -39,7 +39,7 @@ func goesOn(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Repe
 		if still != nil {
 			continue
 		}
-		i.file.Differing = append(i.file.Differing[:len(i.file.Differing):len(i.file.Differing)], members...)
+		i.file.Differing = slices.Concat(i.file.Differing, members)
 		asking, err := i.questioner()
 		if err != nil {
 			return r, err
@@ -60,7 +60,7 @@ const nextTries = 3
 // nextRefused is the answer to another create with other values in some members, where it is not done; nil: it is, or the answer says nothing of the body.
 func nextRefused(ctx context.Context, i *inquiry, differing []string) (*drafting.Answer, error) {
 	other := i.file
-	other.Differing = append(other.Differing[:len(other.Differing):len(other.Differing)], differing...)
+	other.Differing = slices.Concat(other.Differing, differing)
 	asking, err := i.questionerFor(other)
 	if err != nil {
 		return nil, err

@@ -13,10 +13,10 @@ const lookedUp = 200
 
 // met are the rows that a created row, and the rows that refer to it, name by a value, besides those that they refer to.
 func met(ctx context.Context, i *inquiry, row map[string]string, referred []account) (all []account) {
-	n := 0
+	n, tables := 0, near(i)
 	for _, source := range written(ctx, i, row) {
 		for _, one := range source.rows {
-			for _, b := range drafting.Met(&i.file, near(i), source.table, one) {
+			for _, b := range drafting.Met(&i.file, tables, source.table, one) {
 				known := func(a account) bool { return same(a.now.Book, b) }
 				if n++; n > lookedUp || slices.ContainsFunc(slices.Concat(referred, all), known) {
 					continue

@@ -168,17 +168,19 @@ func (n *needs) keys() {
 	n.unless(promise.ContentWindow == 0, scenarios.NeedsNoNatural, "the contract takes equal bodies for one intent for a while (content_window)")
 }
 
+// sameIntent is about a variant of the body, which its natural key can make another intent.
+func (n *needs) sameIntent(need scenarios.Need, which targets.Variant, changes map[string]any, body, so string) {
+	same := !n.system.Target.IsAnotherIntent(n.system.Operation().Operation, which)
+	n.unless(same || len(changes) > 0, need, fmt.Sprintf("the target file has no %s (%s:), and none could be of the same intent: {{.Intent.Marker}}, which is another one in each body, stands at contract.natural_key", body, which))
+	n.unless(same, need, "the "+body+" has another value at contract.natural_key, and so is another intent"+so)
+}
+
 // bodies is about other bodies, and other spellings of one.
 func (n *needs) bodies() {
 	s, promise := n.system, n.promise
-	const anyOther = ", and none could be of the same intent: {{.Intent.Marker}}, which is another one in each body, stands at contract.natural_key"
-	another := s.Target.IsAnotherIntent(s.Operation().Operation, targets.Altered)
-	n.unless(!another || len(s.Operation().Alter) > 0, scenarios.NeedsAlter, "the target file has no altered body (alter:)"+anyOther)
-	n.unless(!another, scenarios.NeedsAlter, "the altered body has another value at contract.natural_key, and so is another intent")
+	n.sameIntent(scenarios.NeedsAlter, targets.Altered, s.Operation().Alter, "altered body", "")
 	n.but(len(s.Operation().Alter) > 0, scenarios.NeedsAlter, "the target file does not say what an altered body changes (alter:)", n.byLine(checker.OtherBodies, "alter"))
-	another = s.Target.IsAnotherIntent(s.Operation().Operation, targets.Invalid)
-	n.unless(!another || len(s.Operation().Invalid) > 0, scenarios.NeedsInvalid, "the target file has no invalid body (invalid:)"+anyOther)
-	n.unless(!another, scenarios.NeedsInvalid, "the invalid body has another value at contract.natural_key, and so is another intent, which nothing corrects")
+	n.sameIntent(scenarios.NeedsInvalid, targets.Invalid, s.Operation().Invalid, "invalid body", ", which nothing corrects")
 	n.but(len(s.Operation().Invalid) > 0, scenarios.NeedsInvalid, "the target file does not say what makes a body invalid (invalid:)", n.byLine(checker.CorrectedForms, "invalid"))
 	kind, members := s.Operation().Request.Payload()
 	n.unless(kind == targets.JSONPayload || kind == targets.NoPayload, scenarios.NeedsSameJSON, "the operation's requests carry a "+string(kind)+", and no JSON that could be spelled in another way")

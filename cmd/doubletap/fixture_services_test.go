@@ -3,6 +3,7 @@ package main
 import (
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"net/http"
 )
 
@@ -30,6 +31,20 @@ func inTransaction(w http.ResponseWriter, db *sql.DB, do func(tx *sql.Tx) error)
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	}
 	return err == nil
+}
+
+// ordering answers each create with the id of the order, which create makes, or finds by its key, in one transaction.
+func ordering(db *sql.DB, create func(tx *sql.Tx, note, key string) (id int, err error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		note, key, ok := noteOf(w, r)
+		if !ok {
+			return
+		}
+		id := 0
+		if inTransaction(w, db, func(tx *sql.Tx) (err error) { id, err = create(tx, note, key); return err }) {
+			says(w, http.StatusCreated, fmt.Sprintf(`{"id":%d}`, id))
+		}
+	})
 }
 
 // makes runs an insert that does nothing where there is such a row, and reports whether it made one.

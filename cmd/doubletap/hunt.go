@@ -85,7 +85,7 @@ func huntCommand(ctx context.Context, args []string, o huntFlags, s streams) err
 	if err := o.settle(errors.Join(o.gate.check(), unfound, unread), s); err != nil {
 		return err
 	}
-	if o.hunt.For < 0 || o.hunt.For == 0 && o.timed {
+	if o.timed && o.hunt.For <= 0 {
 		return runerror.Configf("--for is %s, expected more than 0s", o.hunt.For)
 	}
 	c, err := o.config(files, s)

@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"database/sql"
-	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -37,27 +35,18 @@ func TestInitLeavesOtherSchemasToOthers(t *testing.T) {
 				create table far.calls (id serial primary key, order_id integer, weight integer);
 				create table far.movements (id serial primary key, quantity integer)`)
 			require.NoError(t, err)
-			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				note, key, ok := noteOf(w, r)
-				if !ok {
-					return
-				}
-				id := 0
-				if inTransaction(w, db, func(tx *sql.Tx) error {
-					made, err := makes(tx, "insert into near.orders (request_key, note) values ($1, $2) on conflict do nothing", key, note)
-					err = cmp.Or(err, tx.QueryRow("select id from near.orders where request_key = $1", key).Scan(&id))
-					for _, table := range []string{"parcels (belongs_to, weight)", "calls (order_id, weight)"} {
-						if made && err == nil {
-							_, err = tx.Exec("insert into far."+table+" values ($1, 2)", id)
-						}
-					}
+			address := serveBoth(t, ordering(db, func(tx *sql.Tx, note, key string) (id int, err error) {
+				made, err := makes(tx, "insert into near.orders (request_key, note) values ($1, $2) on conflict do nothing", key, note)
+				err = cmp.Or(err, tx.QueryRow("select id from near.orders where request_key = $1", key).Scan(&id))
+				for _, table := range []string{"parcels (belongs_to, weight)", "calls (order_id, weight)"} {
 					if made && err == nil {
-						_, err = tx.Exec("insert into far.movements (quantity) values (2)")
+						_, err = tx.Exec("insert into far."+table+" values ($1, 2)", id)
 					}
-					return err
-				}) {
-					says(w, http.StatusCreated, fmt.Sprintf(`{"id":%d}`, id))
 				}
+				if made && err == nil {
+					_, err = tx.Exec("insert into far.movements (quantity) values (2)")
+				}
+				return id, err
 			}))
 			u, err := url.Parse(link)
 			require.NoError(t, err)

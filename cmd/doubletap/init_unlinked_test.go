@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"database/sql"
-	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -52,24 +50,16 @@ func TestInitOfRowsThatNothingLinks(t *testing.T) {
 			t.Parallel()
 			db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)",
 				"create table orders (id integer primary key, request_key text unique, note text); create table "+c.table)
-			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				note, key, ok := noteOf(w, r)
-				if !ok {
-					return
+			address := serveBoth(t, ordering(db, func(tx *sql.Tx, note, key string) (id int, err error) {
+				made, err := makes(tx, "insert into orders (request_key, note) values (?, ?) on conflict do nothing", key, note)
+				if err == nil && made && c.done != "" {
+					_, err = tx.Exec(c.done)
 				}
-				id := 0
-				if inTransaction(w, db, func(tx *sql.Tx) error {
-					made, err := makes(tx, "insert into orders (request_key, note) values (?, ?) on conflict do nothing", key, note)
-					if err == nil && made && c.done != "" {
-						_, err = tx.Exec(c.done)
-					}
-					if err == nil && c.always != "" {
-						_, err = tx.Exec(c.always)
-					}
-					return cmp.Or(err, tx.QueryRow("select id from orders where request_key = ?", key).Scan(&id))
-				}) {
-					says(w, http.StatusCreated, fmt.Sprintf(`{"id":%d}`, id))
+				if err == nil && c.always != "" {
+					_, err = tx.Exec(c.always)
 				}
+				err = cmp.Or(err, tx.QueryRow("select id from orders where request_key = ?", key).Scan(&id))
+				return id, err
 			}))
 			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
 			file, said := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: k-1' -d '{"note": "two lamps for the hall"}' `+address+"/orders", "--db", env["DATABASE_URL"])

@@ -137,27 +137,26 @@ func (c *catalogue) column(f []string) {
 // unique takes schema, table, index, "1" for the primary key or "2" for one that takes NULL for a value, column; the rows of an index follow each other.
 func (c *catalogue) unique(f []string) {
 	t, index := c.table(f[0], f[1]), strings.Join(f[:3], "\x00")
-	switch {
-	case f[3] == "1":
-		t.Primary = append(t.Primary, f[4])
-	case index == c.index:
-		addTo(t.Unique, f[4])
-	default:
-		t.Unique = append(t.Unique, []string{f[4]})
-	}
-	switch {
-	case f[3] == "2" && index == c.index:
-		addTo(t.Nulls, f[4])
-	case f[3] == "2":
-		t.Nulls = append(t.Nulls, []string{f[4]})
-	}
+	begins := index != c.index
 	c.index = index
+	switch f[3] {
+	case "1":
+		t.Primary = append(t.Primary, f[4])
+		return
+	case "2":
+		t.Nulls = constrained(t.Nulls, f[4], begins)
+	}
+	t.Unique = constrained(t.Unique, f[4], begins)
 }
 
-// addTo adds a column to the last of some constraints.
-func addTo(constraints [][]string, column string) {
-	last := len(constraints) - 1
-	constraints[last] = append(constraints[last], column)
+// constrained adds a column to the last of some constraints, or to one that begins with it.
+func constrained(all [][]string, column string, begins bool) [][]string {
+	if begins {
+		return append(all, []string{column})
+	}
+	last := len(all) - 1
+	all[last] = append(all[last], column)
+	return all
 }
 
 // indexed is the statement that makes an index: its table, and then what is unique.

@@ -33,8 +33,8 @@ func sqliteDictionary() dictionary {
 }
 
 // postgresDictionary asks PostgreSQL's own catalogue, which knows partial indexes and expressions;
-// information_schema does not. Whether NULL is a value is known to it since PostgreSQL 15. Columns that an index only includes are no part of its key. A partition is a part of a table that is listed, and no
-// table of its own.
+// information_schema does not. Whether NULL is a value is known to it since PostgreSQL 15. Columns that an index only includes are no part of
+// its key. A partition is a part of a table that is listed, and no table of its own.
 func postgresDictionary() dictionary {
 	const schema = `case when pg_table_is_visible(t.oid) then '' else s.nspname end`
 	const tables = ` join pg_namespace s on s.oid = t.relnamespace`

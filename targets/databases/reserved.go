@@ -1,10 +1,13 @@
 package databases
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // reserved are the words that one of the databases does not take for the name of a table or a column without quotes: what PostgreSQL 15,
 // MariaDB 10.11 and SQLite 3 refuse, and what the manual of MySQL 8.4 lists as reserved besides.
-var reserved = func() map[string]bool {
+var reserved = sync.OnceValue(func() map[string]bool {
 	words := map[string]bool{}
 	for w := range strings.FieldsSeq(`
 accessible add all alter analyse analyze and any array as asc asensitive asymmetric authorization autoincrement before between bigint binary
@@ -31,4 +34,4 @@ virtual when where while window with write xor year_month zerofill
 		words[w] = true
 	}
 	return words
-}()
+})

@@ -188,7 +188,7 @@ var plain = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
 // Name writes an identifier, with quotes where it takes them.
 func (d Dialect) Name(name string) string {
-	if plain.MatchString(name) && !reserved[name] {
+	if plain.MatchString(name) && !reserved()[name] {
 		return name
 	}
 	quote := `"`

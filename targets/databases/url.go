@@ -24,6 +24,7 @@ type source struct {
 
 // parse understands the URL schemes of a target file.
 func parse(databaseURL string, mode Mode) (source, error) {
+	databaseURL = withoutOthers(databaseURL)
 	u, err := url.Parse(databaseURL)
 	if err != nil {
 		return source{}, errors.New("the database URL cannot be parsed (it is not shown: it may hold a password)")
@@ -36,11 +37,8 @@ func parse(databaseURL string, mode Mode) (source, error) {
 		}
 		return source{name: sqliteName(path, mode), dialect: SQLite, host: path}, nil
 	case "postgres", "postgresql":
-		return source{name: withoutOthers(databaseURL), dialect: PostgreSQL, host: u.Host}, nil
+		return source{name: databaseURL, dialect: PostgreSQL, host: u.Host}, nil
 	case "mysql", "mariadb":
-		if u, err = url.Parse(withoutOthers(databaseURL)); err != nil {
-			return source{}, errUnclear
-		}
 		return source{name: mysqlName(u, mode), dialect: MariaDB, host: u.Host}, mysqlMistake(u)
 	default:
 		return source{}, fmt.Errorf("the database URL's scheme is %q, expected sqlite, postgres, mysql or mariadb", u.Scheme)

@@ -293,7 +293,7 @@ func (f *File) MayName() []string {
 // Stored are the members of which the one create has left the marker at the end of a value, in whatever table.
 func Stored(d Draft, c Created) (all []string) {
 	for n, pointer := range d.Texts[:min(len(d.Texts), len(marks))] {
-		mark := c.Marker + markSpace + marks[n:n+1]
+		mark := c.Marker + markOf(n)
 		if slices.ContainsFunc(c.Landings, func(l databases.Landing) bool {
 			return slices.ContainsFunc(slices.Collect(maps.Values(l.Row)), func(value string) bool { return strings.HasSuffix(strings.ToLower(value), mark) })
 		}) {

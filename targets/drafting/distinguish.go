@@ -78,7 +78,7 @@ func textOf(f *File, pointer string) (string, bool) {
 
 // landed reports that a text of the draft has come to a column.
 func (f *File) landed(column string, text int) bool {
-	return text >= 0 && text < len(marks) && strings.HasSuffix(f.Proof.Row[column], markSpace+marks[text:text+1])
+	return text >= 0 && text < len(marks) && strings.HasSuffix(f.Proof.Row[column], markOf(text))
 }
 
 // membersOf are the members of the body that have come to a column. One that is kept the same for once had another value in the one create.

@@ -15,7 +15,7 @@ func Carried(d Draft, carrier int) (template, mark string) {
 	if d.Number != "" {
 		return markerTemplate, ""
 	}
-	return d.marking(d.Texts[carrier]), markSpace + marks[carrier:carrier+1]
+	return d.marking(d.Texts[carrier]), markOf(carrier)
 }
 
 // doubtListing says what of the listing is not proven.

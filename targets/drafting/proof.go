@@ -19,6 +19,9 @@ const (
 	markSpace = "x"
 )
 
+// markOf stands behind the marker in the text of this number.
+func markOf(n int) string { return markSpace + marks[n:n+1] }
+
 // Marked returns the draft with another text in each member that takes one: what stands for the marker, and
 // behind it which member it is.
 func (d Draft) Marked(marker string) Draft {
@@ -28,7 +31,7 @@ func (d Draft) Marked(marker string) Draft {
 		return d
 	}
 	for i, pointer := range d.Texts[:min(len(d.Texts), len(marks))] {
-		d.Templates[pointer] = strings.Replace(d.marking(pointer), markerTemplate, marker+markSpace+marks[i:i+1], 1)
+		d.Templates[pointer] = strings.Replace(d.marking(pointer), markerTemplate, marker+markOf(i), 1)
 	}
 	return d
 }
@@ -118,7 +121,7 @@ func (d Draft) Prove(c Created) *Proof {
 // hasMark reports that a text holds the marker of a member among others.
 func hasMark(d Draft, text, pointer, marker string) bool {
 	which := slices.Index(d.Texts, pointer)
-	return which >= 0 && which < len(marks) && strings.Contains(text, marker+markSpace+marks[which:which+1])
+	return which >= 0 && which < len(marks) && strings.Contains(text, marker+markOf(which))
 }
 
 // Beside is a column of another table that holds the marker.
