@@ -53,7 +53,12 @@ func newDB(pool, readers *sql.DB, speaks dialect) *db {
 	return &db{queries: queries{on: split{DB: pool, readers: readers}, dialect: speaks}, pool: pool, readers: readers}
 }
 
-func (d *db) close() error { return errors.Join(d.pool.Close(), d.readers.Close()) }
+// close ends the pools. What their connections say to it is of no use: one that a link cut before cannot say goodbye, and
+// everything that was asked of the database has been answered.
+func (d *db) close() {
+	_ = d.pool.Close()
+	_ = d.readers.Close()
+}
 
 // split is a pool whose questions go to another.
 type split struct {

@@ -2,6 +2,8 @@ package orders_test
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"slices"
 	"testing"
@@ -107,6 +109,29 @@ func TestAPoolThatIsValidatedLateRecovers(t *testing.T) {
 		if database != "" {
 			require.False(t, failsForGoodAfterABreak(t, serve(t, orders.Options{Design: "pool-validated-late", Database: database}), newIntent("late")))
 		}
+	})
+}
+
+func TestAServerClosesWhoseConnectionsWereCut(t *testing.T) {
+	overEveryDatabase(t, func(t *testing.T, database string) {
+		to := address.AddressOf(database)
+		if to == "" {
+			return
+		}
+		link, err := proxy.OpenLinkProxy(t.Context(), "database", "127.0.0.1:0", to, proxy.Options{})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, link.Close()) })
+		s := serve(t, orders.Options{Design: "unique-key", Database: database, DatabaseProxy: link.Address()})
+		s.must(t, newIntent("before")) // leaves connections in the pools
+		strike := link.Strike(time.Now(), faults.Moment("1"), 0)
+		other, err := net.Dial("tcp", link.Address())
+		require.NoError(t, err)
+		defer other.Close()
+		_, err = io.WriteString(other, "a question")
+		require.NoError(t, err)
+		_, _ = io.Copy(io.Discard, other) // until it is cut
+		require.Greater(t, strike.Over().Connections, 1)
+		require.NoError(t, s.Close())
 	})
 }
 

@@ -101,7 +101,10 @@ func (p *Place) URL() string { return p.url }
 // Close removes the place with all that is in it.
 func (p *Place) Close() error { return p.drop() }
 
-func (s *store) close() error { return errors.Join(s.db.close(), s.drop()) }
+func (s *store) close() error {
+	s.db.close()
+	return s.drop()
+}
 
 // makeTables runs statements. They need no proxy.
 func (s *store) makeTables(ctx context.Context, statements []string) error {
