@@ -245,6 +245,27 @@ type Expiry struct {
 	Signature `yaml:",inline"`
 }
 
+// Past is the time after which a key must have expired by any correct clock: a tenth more than promised, and at least 1.1 s
+// more where times are kept in seconds, as a target may round both the begin and the end.
+func (e Expiry) Past() time.Duration {
+	after := time.Duration(e.After)
+	margin := max(after/10, 100*time.Millisecond)
+	if after >= time.Second {
+		margin = max(margin, 1100*time.Millisecond)
+	}
+	return after + margin
+}
+
+// StillKnown is a pause that ends while keys must be known that were first used so long ago: more than a third of the promised
+// time is left to the next request. A natural key is not forgotten.
+func (c Contract) StillKnown(pause, used time.Duration) time.Duration {
+	after := time.Duration(c.Expiry.After)
+	if after == 0 || len(c.NaturalKey) > 0 {
+		return pause
+	}
+	return min(pause, after*5/8-used)
+}
+
 // AfterExpiry is the promise about a key that is not remembered any more.
 type AfterExpiry string
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
@@ -20,10 +19,10 @@ func (r *intentRunner) wait(ctx context.Context, i scenarios.PlannedIntent, w sc
 		sleep(ctx, w.Pause.Of(r.config.normal(i)))
 		return
 	case w.For == scenarios.WaitExpired:
-		sleep(ctx, pastExpiry(time.Duration(r.config.Target.Contract.Expiry.After)))
+		sleep(ctx, r.config.Target.Contract.Expiry.Past())
 		return
 	case w.For == scenarios.WaitRemembered:
-		sleep(ctx, beforeExpiry(r.config.Target.Contract, w.Pause.Of(r.config.normal(i)), begun))
+		sleep(ctx, r.config.Target.Contract.StillKnown(w.Pause.Of(r.config.normal(i)), time.Since(begun)))
 		return
 	case r.config.Rows == nil:
 		return
@@ -48,27 +47,6 @@ func (r *intentRunner) wait(ctx context.Context, i scenarios.PlannedIntent, w sc
 	if last.At != 0 {
 		_ = r.config.Record.Sighting(last) // a failed write is noticed by the next attempt
 	}
-}
-
-// pastExpiry is the time after which a key must have expired by any correct clock: a tenth
-// more than promised, and at least 1.1 s more where times are kept in seconds, as a target
-// may round both the begin and the end.
-func pastExpiry(after time.Duration) time.Duration {
-	margin := max(after/10, 100*time.Millisecond)
-	if after >= time.Second {
-		margin = max(margin, 1100*time.Millisecond)
-	}
-	return after + margin
-}
-
-// beforeExpiry is a pause that ends while the keys of an intent that has begun then must be known: more than a third of
-// the promised time is left to the next request. A natural key is not forgotten.
-func beforeExpiry(promise contract.Contract, pause time.Duration, begun time.Time) time.Duration {
-	after := time.Duration(promise.Expiry.After)
-	if after == 0 || len(promise.NaturalKey) > 0 {
-		return pause
-	}
-	return min(pause, after*5/8-time.Since(begun))
 }
 
 // look asks the database once and records what it saw.

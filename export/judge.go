@@ -31,7 +31,7 @@ func (f Finding) judge(s *sut.System, plan scenarios.Plan, told bool) (j curl.Ju
 	finding, c, o := f.Finding.Finding, s.Target.Contract, s.Operations[0]
 	j = curl.Judge{
 		Sees: conditions()[finding.Kind], Late: finding.Moment == history.T2Name,
-		Means: means(c), Identity: o.Identity, Natural: len(c.NaturalKey) > 0 || c.ContentWindow > 0,
+		Means: means(c), Identity: o.Identity, Natural: len(c.NaturalKey) > 0 || c.ContentWindow > 0, Promise: c,
 	}
 	if len(c.Ack.Accepted.Statuses) > 0 || o.Rows.VisibleWithin > 0 {
 		j.Settle = time.Duration(max(s.Target.Settle, o.Rows.VisibleWithin))

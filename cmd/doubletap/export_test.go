@@ -97,6 +97,17 @@ func TestAScriptShowsADuplicateWithCurlAlone(t *testing.T) {
 	}
 }
 
+// A script waits for as long as the contract says, and takes what comes after that for new.
+func TestAScriptKnowsWhenAKeyIsForgotten(t *testing.T) {
+	t.Parallel()
+	file := exported(t, found(t, "expiry-too-short", "key-expired"), "curl", nil)
+	for design, code := range map[string]int{"expiry-too-short": 1, "key-expires": 0} {
+		_, env := servingOn(t, design, "")
+		got, out := script(t, file, env)
+		require.Equal(t, code, got, "%s", out)
+	}
+}
+
 // A script says in its head what curl cannot do; what it can do is all there.
 func TestAScriptHasRetriesTabsAndWaits(t *testing.T) {
 	t.Parallel()

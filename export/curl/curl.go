@@ -63,6 +63,7 @@ type Judge struct {
 	Natural  bool              // an intent is one whatever its keys are
 	Late     bool              // it shows after a final retry
 	Each     bool              // of Lost: each intent is to have a row of its own, also where others have its marker
+	Promise  contract.Contract // how long keys are known, and what comes after that; the zero value: they are not forgotten
 	Means    Means             // what answers mean
 	Where    []string          // of Differs: "status", "identity", "body", names of headers, and JSON pointers to members of the body
 	Identity contract.Identity // where an answer names the created thing; the zero value: nowhere

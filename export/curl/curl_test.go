@@ -147,6 +147,24 @@ func TestTheScriptIsAsItWas(t *testing.T) {
 // seen is what a server was sent.
 type seen struct{ path, key, note, token, body string }
 
+func TestAScriptWaitsByWhatIsPromisedOfKeys(t *testing.T) {
+	t.Parallel()
+	s := scripted(t, "http://127.0.0.1:9", scenario("send, wait: 500ms, send, wait: {for: remembered, pauses: [3s]}, send, wait: expired, send", ""))
+	s.Client, s.Judge.Sees, s.Judge.Promise.Expiry.After = curl.SQLite, curl.TooMany, contract.Duration(4*time.Second)
+	text := func() string {
+		var out bytes.Buffer
+		require.NoError(t, s.Write(&out))
+		return out.String()
+	}
+	require.Regexp(t, `(?s)wait\.\nsleep 0\.5\n.*wait\.\nsleep 2\n.*wait until the key is forgotten\.\nsleep 5\.1\n`, text(), "five eighths of 4s, less what it has slept")
+	require.Contains(t, text(), "$of_1 -gt 2 ", "one for each time in which the key is known")
+	s.Judge.Promise.Expiry.Then = contract.ExpiryReject
+	require.Contains(t, text(), "$of_1 -gt 1 ")
+	s.Judge.Natural, s.Judge.Promise.NaturalKey = true, []string{"/of"}
+	require.Regexp(t, `wait\.\nsleep 3\n`, text(), "a natural key is not forgotten")
+	require.Contains(t, text(), "$of_1 -gt 1 ")
+}
+
 func TestWhatIsSentIsWhatTheDriverSends(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -61,6 +61,10 @@ func (w judging) check(format string, args ...any) {
 
 // finalRetries sends every key once more with every body that is to be done, with backoff, until it is.
 func (w judging) finalRetries() {
+	forgot := map[string]int{}
+	for _, a := range w.page.asked {
+		forgot[a.intent] = max(forgot[a.intent], a.forgot)
+	}
 	for _, a := range w.page.asked {
 		if !ordinary(a.attempt.Body) || a.request.Key == "" && w.page.Judge.Sees != Mixed {
 			continue
@@ -79,7 +83,9 @@ func (w judging) finalRetries() {
 			w.page.After = append(w.page.After, fmt.Sprintf(
 				"# The final retry of %s: until it is done, with backoff.\nfor pause in 0.1 0.2 0.4 0.8 1.6; do\n%s\nsettled_at %s && break\nsleep \"$pause\"\ndone", a.intent, line, file))
 		}
-		a.final = file
+		if a.forgot == forgot[a.intent] {
+			a.final = file
+		}
 	}
 }
 
@@ -126,7 +132,7 @@ func (w judging) eachMarker(check func(marker string, of []*asked) string) {
 }
 
 // tooMany compares the rows of intents with how many there may be: one for each key, or for each intent where that is what the
-// target goes by. Intents that send the same body are counted together.
+// target goes by, and one more whenever the key was forgotten. Intents that send the same body are counted together.
 func (w judging) tooMany() {
 	group := map[string]int{} // by intent and by marker
 	for n, a := range w.page.asked {
@@ -152,7 +158,7 @@ func (w judging) tooMany() {
 	for _, a := range w.page.asked {
 		one := a.intent
 		if !w.page.Judge.Natural {
-			one += " " + cmp.Or(a.request.Key, a.attempt.ID)
+			one += " " + cmp.Or(a.request.Key, a.attempt.ID) + w.memory(a)
 		}
 		if ordinary(a.attempt.Body) && !counted[one] {
 			counted[one] = true
@@ -168,6 +174,14 @@ func (w judging) tooMany() {
 		w.check("count \"$%s\" \"$query_%d\"\nall=$((all + number)) of_%d=$((of_%d + number))\n[ $of_%d -gt %d ] && again=yes", q.Marker, n, g, g, g, intents[g])
 	}
 	w.tookEffect()
+}
+
+// memory names the time in which what is known of a key must be the same; empty: it may be done again at no time.
+func (w judging) memory(a *asked) string {
+	if w.page.Judge.Natural || w.page.Judge.Promise.Expiry.Then == contract.ExpiryReject {
+		return ""
+	}
+	return fmt.Sprint(" ", a.forgot)
 }
 
 // lost looks for the row of what was done, and for the id that an answer named among all rows of the try. Of an altered body
@@ -314,19 +328,20 @@ func (w judging) keyless() {
 	w.reached()
 }
 
-// differs compares the answers to one intent at one operation, in what the finding says that
+// differs compares the answers to one intent at one operation, while its key must be known, in what the finding says that
 // differs. Answers of other operations may have another form.
 func (w judging) differs() {
 	groups, order := map[string][]*asked{}, []string{}
 	for _, a := range w.withBody(ordinary) {
-		of := a.intent + a.request.Operation
+		of := a.intent + a.request.Operation + fmt.Sprint(" ", a.forgot)
 		if groups[of] == nil {
 			order = append(order, of)
 		}
 		groups[of] = append(groups[of], a)
 	}
 	for _, a := range w.withBody(func(b string) bool { return b == altered }) { // it gets the first answer again, where that is promised
-		groups[a.intent+a.request.Operation] = append(groups[a.intent+a.request.Operation], a)
+		of := a.intent + a.request.Operation + fmt.Sprint(" ", a.forgot)
+		groups[of] = append(groups[of], a)
 	}
 	for _, of := range order {
 		var parts []string

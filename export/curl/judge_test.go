@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -97,6 +98,14 @@ func TestAScriptSeesByItselfWhetherItHappenedAgain(t *testing.T) {
 		after(after(nil).again())(w, n, key, body)
 	}
 	hangUp := func(http.ResponseWriter, int, string, string) { panic(http.ErrAbortHandler) }
+	forgets := contract.Contract{Expiry: contract.Expiry{After: contract.Duration(4 * time.Second), Then: contract.ExpiryExecute}}
+	anew := func(w http.ResponseWriter, n int, key, body string) {
+		if n == 3 { // the key is forgotten
+			always(http.StatusCreated, `{"id": "2", "at": 3}`)(w, n, key, body)
+			return
+		}
+		same(w, n, key, body)
+	}
 	for name, c := range map[string]struct {
 		source        string
 		judge         curl.Judge
@@ -108,6 +117,7 @@ func TestAScriptSeesByItselfWhetherItHappenedAgain(t *testing.T) {
 		"name in XML":   {scenario(twice, ""), curl.Judge{Sees: curl.Differs, Where: []string{"identity"}, Identity: contract.Identity{Pattern: `"id": "([0-9]+)"`}}, after(always(201, `{"id": "2", "at": 1}`)), after(always(201, `{"id": "1", "at": 2}`))},
 		"header":        {scenario(twice, ""), curl.Judge{Sees: curl.Differs, Where: []string{"Location"}}, after(always(201, `{"id": "1", "at": 1}`)), same},
 		"body":          {scenario(twice, ""), curl.Judge{Sees: curl.Differs, Where: []string{"body"}}, after(always(201, `null`)), same},
+		"forgotten":     {scenario("send, send, wait: expired, send", ""), curl.Judge{Sees: curl.Differs, Where: []string{"/at"}, Promise: forgets}, after(always(201, `{"id": "1", "at": 2}`)), anew},
 		"late":          {scenario("send", ""), curl.Judge{Sees: curl.Differs, Where: []string{"status"}, Late: true}, after(always(200, "")), same},
 		"refused":       {scenario("send", ""), curl.Judge{Sees: curl.Refused}, secondKey(always(500, "")), same},
 		"unanswered":    {scenario("burst: {copies: 2}", ""), curl.Judge{Sees: curl.Unanswered}, after(hangUp), same},

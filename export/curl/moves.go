@@ -59,7 +59,9 @@ func (w *writer) move(m scenarios.Move) string {
 	case m.Flush:
 		return `sh -c "$FLUSH"`
 	case m.Wait != nil:
-		return "sleep " + w.seconds(w.pause(*m.Wait))
+		pause := w.pause(*m.Wait)
+		w.slept += pause
+		return "sleep " + w.seconds(pause)
 	case m.Sweep != nil:
 		return fmt.Sprintf("%s &\nsleep %s\n%s &\nwait", w.alone(m.Batch[0]), w.seconds(m.Sweep.From.Of(w.normal)), w.alone(m.Batch[1]))
 	case m.Crash != nil:
@@ -80,8 +82,12 @@ func (w *writer) move(m scenarios.Move) string {
 // pause is how long a script waits in place of the driver.
 func (w *writer) pause(wait scenarios.Wait) time.Duration {
 	switch wait.For {
-	case scenarios.WaitPause, scenarios.WaitRemembered:
+	case scenarios.WaitPause:
 		return wait.Pause.Of(w.normal)
+	case scenarios.WaitRemembered:
+		return max(0, w.page.Judge.Promise.StillKnown(wait.Pause.Of(w.normal), w.slept))
+	case scenarios.WaitExpired:
+		return w.page.Judge.Promise.Expiry.Past()
 	case scenarios.WaitCommitted:
 		return max(committed, 2*w.normal)
 	default:

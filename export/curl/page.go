@@ -68,6 +68,7 @@ type asked struct {
 	patient bool     // the script gave it all the time there is
 	final   string   // file of the answer to its final retry; empty: there is none
 	removed bool     // it was sent after a removal
+	forgot  int      // how often before it the script waited until keys are forgotten
 }
 
 // variable is one of the script's, with the shell's words for its value.
@@ -160,6 +161,7 @@ type writer struct {
 	sent   int               // requests so far
 	normal time.Duration     // of the requests of the intent that is being written: shares are of this
 	moves  []string          // of the intent that is being written
+	slept  time.Duration     // by it so far
 	files  map[string][]string
 	final  map[string]string // file of the final retry's answer, by request
 }
@@ -192,7 +194,8 @@ func (w *writer) cannot(what string) {
 // intent writes the moves of one intent, and notes what each of them takes or lacks.
 func (w *writer) intent(i scenarios.PlannedIntent) {
 	w.normal = w.page.Normal + i.Work
-	removed := false
+	removed, forgot := false, 0
+	w.slept = 0
 	for n, m := range i.Moves {
 		for _, a := range m.Batch {
 			w.name(w.page.Requests[a.ID])
@@ -211,6 +214,9 @@ func (w *writer) intent(i scenarios.PlannedIntent) {
 			w.cannot("the write gate in the database")
 		}
 		move := w.move(m)
+		if m.Wait != nil && m.Wait.For == scenarios.WaitExpired {
+			forgot++
+		}
 		if m.Remove {
 			move, removed = w.remove(i.ID), true
 		}
@@ -222,7 +228,7 @@ func (w *writer) intent(i scenarios.PlannedIntent) {
 			r := w.page.Requests[a.ID]
 			marker, _ := w.variable("marker", r.Marker)
 			w.page.asked = append(w.page.asked, &asked{
-				attempt: a, request: r, intent: i.ID, marker: marker, files: w.files[a.ID], patient: a.Timeout.Of(w.normal) >= usualDeadline, removed: removed,
+				attempt: a, request: r, intent: i.ID, marker: marker, files: w.files[a.ID], patient: a.Timeout.Of(w.normal) >= usualDeadline, removed: removed, forgot: forgot,
 			})
 		}
 	}
