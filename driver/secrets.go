@@ -2,6 +2,10 @@ package driver
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"net/url"
@@ -11,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/credentials"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -27,6 +32,7 @@ const ShortestSecret = 8
 type secrets struct {
 	headers  []string // whose values are secret
 	compared string   // what rows must hold, as templates say it: that is no secret, or it could not be compared
+	salt     []byte   // of what stands for credentials in answers; not of the seed, which who reads the record knows
 
 	mu    sync.RWMutex
 	texts textSet // that are secret wherever they stand
@@ -36,7 +42,7 @@ type secrets struct {
 // file itself says in a secret header. A header that is made of a principal's values or
 // login is secret, however short they are.
 func newSecrets(w *Workload) *secrets {
-	s := &secrets{headers: append(targets.MaskedHeaders(), w.Target.Redact...), compared: w.compared(), texts: newTextSet()}
+	s := &secrets{headers: append(targets.MaskedHeaders(), w.Target.Redact...), compared: w.compared(), salt: []byte(rand.Text()), texts: newTextSet()}
 	s.keep(w.Target.Secrets)
 	for _, p := range w.Principals {
 		s.keepFields(".Principal.", p.Values)
@@ -175,6 +181,7 @@ func (s *secrets) body(b history.Body) history.Body {
 
 // answer masks an attempt. How the answer names what was made is compared with rows, and so stays as it is.
 func (s *secrets) answer(a history.Attempt, named string) history.Attempt {
+	public := named
 	if s.text(named) == named {
 		named = "" // and needs no care
 	}
@@ -183,7 +190,21 @@ func (s *secrets) answer(a history.Attempt, named string) history.Attempt {
 		a.Content = s.end(a.Content)
 	}
 	a.Outline = s.contentBut(a.Outline, named)
+	a.Content, a.Outline = s.given(a.Content, public), s.given(a.Outline, public)
 	return a
+}
+
+// given masks the credentials that a target gives in answers, such as a token of the session that it made: they are known by their names
+// alone. What stands for them is the same for equal ones, so that two answers still compare. The public text stays.
+func (s *secrets) given(answer, public string) string {
+	return credentials.Hush(answer, func(credential string) string {
+		if credential == public || credential == masked {
+			return credential
+		}
+		sum := hmac.New(sha256.New, s.salt)
+		sum.Write([]byte(credential))
+		return masked + hex.EncodeToString(sum.Sum(nil)[:4])
+	})
 }
 
 // header masks a request's headers.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -142,6 +143,26 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 	err := r.Drive(t.Context())
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "sesame")
+}
+
+// TestWhatTheTargetGivesIsNotOnRecord: nobody has named the token of a session that was just made. Two of them can still be told apart, and a
+// thing that is named by its token keeps its name.
+func TestWhatTheTargetGivesIsNotOnRecord(t *testing.T) {
+	t.Parallel()
+	given := []string{"token-aaaaaaaa", "token-aaaaaaaa", "token-bbbbbbbb"}
+	var nth atomic.Int32
+	r := newRig(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"id":"token-of-7","token":"token-of-7","session":{"accessToken":"%s"}}`, given[nth.Add(1)-1])
+	}), send(), send(), send())
+	r.Hooks.Identity = func(string, history.Attempt) string { return "token-of-7" }
+	h := r.drive(t)
+	require.Len(t, h.Attempts, 3)
+	for _, a := range h.Attempts {
+		require.Regexp(t, `^{"id":"token-of-7","token":"token-of-7","session":{"accessToken":"\*\*\*[0-9a-f]{8}"}}$`, a.Content)
+	}
+	require.Equal(t, h.Attempts[0].Content, h.Attempts[1].Content)
+	require.NotEqual(t, h.Attempts[1].Content, h.Attempts[2].Content)
+	require.NotContains(t, string(r.file.bytes()), "token-aaaaaaaa")
 }
 
 // TestWhatIsComparedWithRowsStaysAsItIs: rows are on record as they are, and a thing's name or content that was

@@ -17,13 +17,12 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/credentials"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -331,32 +330,9 @@ func sizeOf(m *history.Message) int {
 	return sum
 }
 
-// credentialNames are the names of what a caller says to a service so that it is let in, or to a payment provider, each with a word that
-// is in it: few texts have one of these words, and the patterns are slow.
-var credentialNames = []struct{ word, pattern string }{
-	{"key", `(?:api|access)[-_]?key`}, {"token", "token"}, {"secret", "secret"}, {"passw", "passw(?:or)?d"}, {"passphrase", "passphrase"},
-	{"signature", "signature"}, {"card", `card(?:[-_]?number)?`}, {"cvc", "cvc"}, {"cvv", "cvv"},
-}
-
-// credential matches what has such a name: in a query, a form or JSON.
-var credential = func() *regexp.Regexp {
-	var patterns []string
-	for _, n := range credentialNames {
-		patterns = append(patterns, n.pattern)
-	}
-	name := "(?:" + strings.Join(patterns, "|") + ")"
-	return regexp.MustCompile(`(?i)((?:[?&]|^)[a-z0-9_.\[\]-]*` + name + `\]?=|"[a-z0-9_.-]*` + name + `"\s*:\s*")((?:[^"&\\]|\\.)*)`)
-}()
-
-// hushed masks the credentials that have such a name. Those of the target are not known otherwise.
+// hushed masks the credentials that are known by their names: those of the target are not known otherwise.
 func hushed(text string) string {
-	lower := strings.ToLower(text)
-	for _, n := range credentialNames {
-		if strings.Contains(lower, n.word) {
-			return credential.ReplaceAllString(text, "${1}***")
-		}
-	}
-	return text
+	return credentials.Hush(text, func(string) string { return "***" })
 }
 
 // excerpt is the beginning of a text, of which only that goes on record.
