@@ -49,6 +49,10 @@ func TestMain(m *testing.M) {
 func runWithoutLeaks(m *testing.M) int {
 	before := goleak.IgnoreCurrent()
 	code := m.Run()
+	admins.Range(func(_, open any) bool {
+		_ = open.(func() *sql.DB)().Close()
+		return true
+	})
 	if err := goleak.Find(before); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, "a server that was closed left this behind:", err)
 		return 1
@@ -134,12 +138,20 @@ func requireGone(t *testing.T, admin, address string) {
 		name = link.Query().Get("search_path")
 	}
 	require.Regexp(t, "^doubletap_[a-z0-9]+$", name)
-	pool := openURL(t, admin)
-	defer pool.Close()
 	var left int
 	query := fmt.Sprintf("select count(*) from information_schema.schemata where schema_name = '%s'", name)
-	require.NoError(t, pool.QueryRow(query).Scan(&left))
+	require.NoError(t, asAdmin(t, admin).QueryRow(query).Scan(&left))
 	require.Zero(t, left)
+}
+
+// admins are pools that all tests share, by the URL of their server: to open a connection costs PostgreSQL more than a test asks on it.
+var admins sync.Map
+
+// asAdmin is a pool of the server of all tests. It stays open until all have ended.
+func asAdmin(t *testing.T, address string) *sql.DB {
+	t.Helper()
+	open, _ := admins.LoadOrStore(address, sync.OnceValue(func() *sql.DB { return openURL(t, address) }))
+	return open.(func() *sql.DB)()
 }
 
 func openURL(t *testing.T, address string) *sql.DB {

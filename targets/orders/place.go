@@ -217,12 +217,16 @@ func onPostgres(link *url.URL, proxy string) place {
 		query.Del("port")
 		through.Host, through.RawQuery = proxy, query.Encode()
 	}
+	tables := open(own.String())
+	if proxy == "" {
+		tables = nil
+	}
 	return place{
 		dialect: dialectPostgres, url: own.String(),
 		names:  `select nspname from pg_namespace where nspname like 'doubletap\_%'`,
 		create: "create schema " + schema,
 		drop:   func(name string) string { return "drop schema if exists " + name + " cascade" }, name: schema,
-		admin: open(link.String()), pool: open(through.String()), tables: open(own.String()),
+		admin: open(link.String()), pool: open(through.String()), tables: tables,
 	}
 }
 
@@ -246,6 +250,10 @@ func onMariaDB(link *url.URL, proxy string) (place, error) {
 	ownConfig.DBName = name
 	throughConfig := ownConfig.Clone()
 	throughConfig.Addr = cmp.Or(proxy, config.Addr)
+	tables := open(ownConfig)
+	if proxy == "" {
+		tables = nil
+	}
 	own := *link
 	own.Path = "/" + name
 	return place{
@@ -253,7 +261,7 @@ func onMariaDB(link *url.URL, proxy string) (place, error) {
 		names:  `select schema_name from information_schema.schemata where schema_name like 'doubletap\_%'`,
 		create: "create database " + name,
 		drop:   func(name string) string { return "drop database if exists " + name }, name: name,
-		admin: open(config), pool: open(throughConfig), tables: open(ownConfig),
+		admin: open(config), pool: open(throughConfig), tables: tables,
 	}, nil
 }
 
@@ -317,7 +325,7 @@ type place struct {
 	drop    func(name string) string
 	admin   func() (*sql.DB, error)
 	pool    func() (*sql.DB, error) // inside the namespace
-	tables  func() (*sql.DB, error) // likewise, but not through the proxy
+	tables  func() (*sql.DB, error) // likewise, where that goes through a proxy: not through it
 }
 
 // placePrefix is what the names of places begin with.
@@ -334,15 +342,15 @@ func Sweep(ctx context.Context, address string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.sweep(ctx)
-}
-
-func (p place) sweep(ctx context.Context) (removed []string, err error) {
 	pool, err := p.admin()
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	defer pool.Close()
+	return p.sweep(ctx, pool)
+}
+
+func (p place) sweep(ctx context.Context, pool *sql.DB) (removed []string, err error) {
 	rows, err := pool.QueryContext(ctx, p.names)
 	if err != nil {
 		return nil, fmt.Errorf("look for what was left: %w", err)
@@ -369,18 +377,25 @@ func (p place) sweep(ctx context.Context) (removed []string, err error) {
 	return removed, errors.Join(problems...)
 }
 
-// make returns what removes the namespace again.
+// make returns what removes the namespace again. Until then it keeps a connection: to open one costs a server more than all that is asked
+// on it.
 func (p place) make(ctx context.Context) (drop func() error, err error) {
+	pool, err := p.admin()
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
 	bounded, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
-	_, _ = p.sweep(bounded) // what others have left does not keep us from beginning
-	if err := p.asAdmin(ctx, p.create); err != nil {
+	_, _ = p.sweep(bounded, pool) // what others have left does not keep us from beginning
+	if err := p.asAdmin(ctx, pool, p.create); err != nil {
+		_ = pool.Close()
 		return nil, err
 	}
 	return func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), dropTimeout)
 		defer cancel()
-		return p.asAdmin(ctx, p.drop(p.name))
+		defer pool.Close()
+		return p.asAdmin(ctx, pool, p.drop(p.name))
 	}, nil
 }
 
@@ -398,12 +413,7 @@ func (p place) open(ctx context.Context) (*store, error) {
 
 // asAdmin runs one statement outside the namespace. Whoever drops it may meet a transaction that has not ended, and be given up as
 // the victim of a deadlock.
-func (p place) asAdmin(ctx context.Context, statement string) error {
-	pool, err := p.admin()
-	if err != nil {
-		return fmt.Errorf("open the database: %w", err)
-	}
-	defer pool.Close()
+func (p place) asAdmin(ctx context.Context, pool *sql.DB, statement string) error {
 	return newDB(pool, pool, p.dialect).retry(ctx, func() error {
 		if _, err := pool.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("%s: %w", statement, err)
