@@ -221,6 +221,12 @@ func TestTheDatabaseIsThatOfItsURL(t *testing.T) {
 		{curl.SQLite, `sqlite:///tmp/a\n.db`, `-readonly|/tmp/a\n.db|`},
 		{curl.SQLite, "sqlite:/tmp/x.db", "-readonly|/tmp/x.db|"},
 		{curl.SQLite, "sqlite:100%25.db", "/100%25.db|"},
+		{curl.Postgres, "postgres://me:p%26%3f@127.0.0.1:1/shop", "|--tuples-only|postgres://me:p%26%3f@127.0.0.1:1/shop|--command|"},
+		{
+			curl.Postgres, "postgresql://127.0.0.1:1/shop?schema=own&connection_limit=5&sslmode=disable&pgbouncer=true",
+			"|postgresql://127.0.0.1:1/shop?options=-csearch_path%3Down&sslmode=disable|",
+		},
+		{curl.Postgres, "postgres://127.0.0.1:1/shop?connection_limit=5", "|postgres://127.0.0.1:1/shop|"},
 		{curl.MariaDB, "mariadb://me%2b:p%40ss%25@127.0.0.1:3307/my%20shop?x=1", "p@ss%|--batch|--skip-column-names|--user|me+|--host|127.0.0.1|--port|3307|my shop|--execute|"},
 	} {
 		t.Run(c.url, func(t *testing.T) {
@@ -229,7 +235,7 @@ func TestTheDatabaseIsThatOfItsURL(t *testing.T) {
 			s.Client, s.Judge.Sees = c.client, curl.TooMany
 			dir := stubs(t)
 			said := filepath.Join(dir, "said")
-			for _, name := range []string{"sqlite3", "mariadb"} {
+			for _, name := range []string{"sqlite3", "mariadb", "psql"} {
 				require.NoError(t, standin.Program(filepath.Join(dir, name), "#!/bin/sh\n{ printf '%s|' \"$MYSQL_PWD\" \"$@\"; echo; } >>'"+said+"'\n"))
 			}
 			command := exec.CommandContext(t.Context(), "bash", write(t, s))

@@ -62,8 +62,22 @@ done_at() { one_of "$1" "201"; }
 some_done() { for name; do done_at "$name" && return; done; false; }
 all_answered() { for name; do [ -n "$(status "$name")" ] || return; done; }
 some_answered() { for name; do [ -n "$(status "$name")" ] && return; done; false; }
+address() { # the database's, without what only other clients know
+  local one all=() kept= query=
+  case $DATABASE_URL in *\?*) query=${DATABASE_URL#*\?} ;; esac
+  IFS='&' read -r -a all <<<"$query"
+  for one in ${all[@]+"${all[@]}"}; do
+    case $one in
+    search_path=* | schema=* | currentSchema=*) kept+="&options=-csearch_path%3D${one#*=}" ;;
+    host=* | hostaddr=* | port=* | dbname=* | user=* | password=* | passfile=* | options=* | service=* | application_name=* | connect_timeout=* | client_encoding=* | \
+      target_session_attrs=* | channel_binding=* | require_auth=* | gssencmode=* | krbsrvname=* | sslmode=* | sslcert=* | sslkey=* | sslpassword=* | sslrootcert=* | \
+      sslcrl=* | sslsni=* | sslnegotiation=* | ssl_min_protocol_version=* | ssl_max_protocol_version=*) kept+="&$one" ;;
+    esac
+  done
+  echo "${DATABASE_URL%%\?*}${kept:+?${kept#&}}"
+}
 rows() {
-  psql --no-psqlrc --no-align --tuples-only "${DATABASE_URL/search_path=/options=-csearch_path%3D}" --command "$1"
+  psql --no-psqlrc --no-align --tuples-only "$(address)" --command "$1"
 }
 count() {
   local line
