@@ -72,24 +72,62 @@ func Causes(results []Result) []Cause {
 }
 
 // bySimplicity returns the places of all findings, the easiest to understand first. Of those that need as much, what most intents
-// of its scenario show comes before what is seldom seen, as it shows again when it is replayed.
+// of its scenario show comes before what is seldom seen, and what shows in the middle of a sweep before what shows at its edge, as
+// it shows again when it is replayed.
 func bySimplicity(results []Result) []Place {
 	var all []Place
+	middle := make([]history.Offset, len(results))
 	for i, r := range results {
 		for j := range r.Findings {
 			all = append(all, Place{i, j})
 		}
+		middle[i] = r.middle()
+	}
+	fromMiddle := func(p Place) history.Offset {
+		away := p.in(results).swept() - middle[p.Result]
+		return max(away, -away)
 	}
 	slices.SortStableFunc(all, func(a, b Place) int {
 		one, other := a.in(results), b.in(results)
 		return cmp.Or(one.weight()-other.weight(), results[a.Result].seldom()-results[b.Result].seldom(), results[a.Result].control()-results[b.Result].control(),
-			results[a.Result].atOnce()-results[b.Result].atOnce(), compareEvidence(*one, *other), CompareResults(results[a.Result], results[b.Result]))
+			results[a.Result].atOnce()-results[b.Result].atOnce(), compareEvidence(*one, *other), CompareResults(results[a.Result], results[b.Result]),
+			cmp.Compare(fromMiddle(a), fromMiddle(b)))
 	})
 	return all
 }
 
 // in returns the finding at a place.
 func (p Place) in(results []Result) *Finding { return &results[p.Result].Findings[p.Finding] }
+
+// middle is the median of the times at which a sweep showed the result's findings; 0: none did.
+func (r Result) middle() history.Offset {
+	var all []history.Offset
+	for _, f := range r.Findings {
+		if at := f.swept(); at > 0 {
+			all = append(all, at)
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// swept is how long after a request the sweep of its scenario sent another one, or killed the target; 0: it is of no sweep.
+func (f Finding) swept() history.Offset {
+	for _, c := range f.Crashes {
+		if c.After > 0 {
+			return c.After
+		}
+	}
+	for _, a := range f.Attempts {
+		if a.Intent == f.Intent && a.After > 0 {
+			return a.After
+		}
+	}
+	return 0
+}
 
 // seldom is 1 where less than half of the intents failed, and it is no control.
 func (r Result) seldom() int {

@@ -1,6 +1,7 @@
 package checker_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -132,6 +133,28 @@ func TestWhatIsSeldomSeenIsNoFirstPage(t *testing.T) {
 	)
 	require.Len(t, got, 1)
 	require.Equal(t, []string{"burst/i1", "double-click/i3"}, got[0].Findings)
+}
+
+// What shows in the middle of a sweep shows again when it is replayed; at its edge it may not.
+func TestTheMiddleOfASweepComesFirst(t *testing.T) {
+	t.Parallel()
+	crashes, sweeps := checker.Result{Scenario: "crash-sweep", Intents: 5}, checker.Result{Scenario: "sweep", Intents: 5}
+	for i, at := range []history.Offset{4, 30, 18, 20, 22} {
+		f := under(checker.Duplicate, "", fmt.Sprint("i", i), 2, checker.Crashed)
+		f.Crashes = []history.Crash{{After: at}}
+		crashes.Findings = append(crashes.Findings, f)
+		f = under(checker.LostWrite, "", fmt.Sprint("i", i), 2, checker.Overlapping)
+		f.Attempts[1].Intent, f.Attempts[1].After = f.Intent, at
+		sweeps.Findings = append(sweeps.Findings, f)
+	}
+	got := numbered(crashes, sweeps)
+	require.Len(t, got, 2)
+	order := []string{"i3", "i2", "i4", "i1", "i0"}
+	for _, c := range got {
+		for n, id := range c.Findings {
+			require.Equal(t, c.Scenarios[0].Scenario+"/"+order[n], id)
+		}
+	}
 }
 
 // Without a database, two names for one thing are all that shows of a second row: no other body that was taken is worse.

@@ -139,8 +139,8 @@ func (d Dir) WriteFinding(f Finding, source []byte, plan scenarios.Plan, target 
 	return err
 }
 
-// Narrowed is the scenario of a finding with one family of intents, and with a sweep, or the break of a link,
-// fixed where it broke.
+// Narrowed is the scenario of a finding with one family of intents, and with a sweep, a crash, or the break of a link,
+// fixed where it broke. A crash that comes when the request is over is not fixed: another machine may take longer.
 func (f Finding) Narrowed(s scenarios.Scenario) scenarios.Scenario {
 	s.Intents = s.GroupSize()
 	s.Steps = slices.Clone(s.Steps)
@@ -151,6 +151,16 @@ func (f Finding) Narrowed(s scenarios.Scenario) scenarios.Scenario {
 				there.From = scenarios.Span{Fixed: a.After.Duration().Round(100 * time.Microsecond)}
 				there.To = there.From
 				s.Steps[i].Sweep = &there
+			}
+			if c := step.Crash; c != nil && c.At == "" && c.From.Share < 1 && a.Step == i && a.Intent == f.Finding.Intent {
+				for _, c := range f.Finding.Crashes {
+					if c.Attempt == a.ID {
+						there := *step.Crash
+						there.From = scenarios.Span{Fixed: c.After.Duration().Round(100 * time.Microsecond)}
+						there.To = there.From
+						s.Steps[i].Crash = &there
+					}
+				}
 			}
 			if step.Send != nil && step.Send.Cut != nil && a.Step == i && a.Cut != nil && a.Intent == f.Finding.Intent {
 				send, cut := *step.Send, *step.Send.Cut

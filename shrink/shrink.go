@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -122,6 +123,12 @@ func (k *shrinker) shrink(ctx context.Context, whole scenarios.Scenario) (Result
 	defer time.AfterFunc(k.options.Budget, cancel).Stop()
 	r := Result{From: s, Best: s}
 	first, seen, err := k.first(budget, s)
+	if first.k == 0 && err == nil && !reflect.DeepEqual(s.Steps, whole.Steps) {
+		// It was at the edge of a sweep, so that the same moment may miss it: there are others.
+		s.Steps = whole.Steps
+		r.From, r.Best = s, s
+		first, seen, err = k.first(budget, s)
+	}
 	r.FirstK, r.FirstN = first.k, first.n
 	if err != nil {
 		return r, err

@@ -101,7 +101,7 @@ func TestAScriptShowsADuplicateWithCurlAlone(t *testing.T) {
 func TestAScriptKnowsWhenAKeyIsForgotten(t *testing.T) {
 	t.Parallel()
 	file := exported(t, found(t, "expiry-too-short", "key-expired"), "curl", nil)
-	for design, code := range map[string]int{"expiry-too-short": 1, "key-expires": 0} {
+	for design, code := range map[string]int{"expiry-too-short": 1, "unique-key": 0} {
 		_, env := servingOn(t, design, "")
 		got, out := script(t, file, env)
 		require.Equal(t, code, got, "%s", out)
