@@ -14,6 +14,11 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 )
 
+// expectedOf says what flags of a type take, where the package that reads them only says that it could not.
+var expectedOf = map[string]string{
+	"bool": "true or false", "duration": "a duration such as 30s or 5m", "int": "a whole number", "uint64": "a whole number that is 0 or more",
+}
+
 // newRoot returns the command tree.
 func newRoot(s streams) *cobra.Command {
 	root := &cobra.Command{
@@ -37,9 +42,16 @@ out of the register; 129 to 131 and 143 interrupted, which outranks all else. 1 
 	root.SetOut(s.bytes)
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		var wrong interface{ GetValue() string }
-		if errors.As(err, &wrong) && strings.Contains(wrong.GetValue(), "@") { // it may be a URL with a password
-			err = errors.New(strings.ReplaceAll(err.Error(), fmt.Sprintf("%q", wrong.GetValue()), `"***"`))
+		var wrong *pflag.InvalidValueError
+		if errors.As(err, &wrong) {
+			text := err.Error()
+			if expected := expectedOf[wrong.GetFlag().Value.Type()]; expected != "" {
+				text = strings.Replace(text, wrong.Unwrap().Error(), "expected "+expected, 1)
+			}
+			if strings.Contains(wrong.GetValue(), "@") { // it may be a URL with a password
+				text = strings.ReplaceAll(text, fmt.Sprintf("%q", wrong.GetValue()), `"***"`)
+			}
+			err = errors.New(text)
 		}
 		return runerror.Configf("%w%s\nsee: %s --help", err, likeFlag(cmd, err), cmd.CommandPath())
 	})
