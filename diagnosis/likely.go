@@ -88,6 +88,7 @@ const (
 	declared  = 1.0  // designs that a declared sign counts for
 	softening = 1.25 // divides what features add up to: they are not independent
 	unfit     = 1.15 // how much better than no explanation an explanation must be
+	strange   = 5.0  // what a defect loses where no example of it shows such a kind of finding
 	prior     = 0.6  // how much the number of designs that have a defect counts
 	fair      = 0.2  // likelihood of the first guess, below which no cause is known
 	least     = 0.05 // likelihood of a further guess that is worth reading
@@ -255,8 +256,9 @@ func (m model) rank(of features) []Guess {
 		chances[i] = m.chance(name, of[name])
 		unknown += weightOf(name) * math.Log(chances[i])
 	}
-	sums := map[string][]float64{}
+	sums, shows := map[string][]float64{}, map[string]bool{}
 	for _, e := range m.examples {
+		shows[e.defect] = shows[e.defect] || e.features["kind"] == of["kind"]
 		sum := math.Log(e.weight / m.counted[e.defect])
 		for i, name := range names {
 			value, has := e.features[name]
@@ -273,7 +275,11 @@ func (m model) rank(of features) []Guess {
 	}
 	guesses := []Guess{{"", unknown}}
 	for defect, list := range sums {
-		guesses = append(guesses, Guess{defect, logSum(list) + prior*math.Log(m.counted[defect])})
+		likely := logSum(list) + prior*math.Log(m.counted[defect])
+		if !shows[defect] {
+			likely -= strange
+		}
+		guesses = append(guesses, Guess{defect, likely})
 	}
 	slices.SortFunc(guesses, func(a, b Guess) int {
 		return cmp.Or(cmp.Compare(b.Likelihood, a.Likelihood), cmp.Compare(a.Defect, b.Defect))

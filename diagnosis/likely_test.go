@@ -110,6 +110,17 @@ func TestAPlainPatternHasItsLikelyCause(t *testing.T) {
 	require.Equal(t, "key-folded", diagnosis.Of(folded, checker.Causes(folded))[0].Guesses[0].Defect)
 }
 
+// A claim that nobody ends refuses: it makes no second row, whatever else is alike.
+func TestADefectIsNotNamedForWhatNoneOfItsDesignsShows(t *testing.T) {
+	t.Parallel()
+	for kind, cause := range map[checker.Kind]string{checker.Duplicate: "record-apart", checker.StuckKey: "claim-never-ends"} {
+		crashed := []checker.Result{result("crash-sweep", kind)}
+		crashed[0].Findings[0].Circumstances = []checker.Circumstance{checker.LostAnswer, checker.Crashed}
+		d := diagnosis.Of(crashed, checker.Causes(crashed))
+		require.Equal(t, cause, d[0].Guesses[0].Defect, "%+v", d)
+	}
+}
+
 // The rows are two for each natural key, one in each spelling, whatever came when: no race makes them.
 func TestTheOtherSpellingOfANaturalKeyIsNoRace(t *testing.T) {
 	t.Parallel()
