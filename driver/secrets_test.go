@@ -152,13 +152,13 @@ func TestWhatTheTargetGivesIsNotOnRecord(t *testing.T) {
 	given := []string{"token-aaaaaaaa", "token-aaaaaaaa", "token-bbbbbbbb"}
 	var nth atomic.Int32
 	r := newRig(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = fmt.Fprintf(w, `{"id":"token-of-7","token":"token-of-7","session":{"accessToken":"%s"}}`, given[nth.Add(1)-1])
+		_, _ = fmt.Fprintf(w, `{"id":"token-of-7","token":"token-of-7","session":{"accessToken":"%s"},"card":"123456789","secret":"of dtabcdefgh23456723"}`, given[nth.Add(1)-1])
 	}), send(), send(), send())
 	r.Hooks.Identity = func(string, history.Attempt) string { return "token-of-7" }
 	h := r.drive(t)
 	require.Len(t, h.Attempts, 3)
 	for _, a := range h.Attempts {
-		require.Regexp(t, `^{"id":"token-of-7","token":"token-of-7","session":{"accessToken":"\*\*\*[0-9a-f]{8}"}}$`, a.Content)
+		require.Regexp(t, `^{"id":"token-of-7","token":"token-of-7","session":{"accessToken":"\*\*\*[0-9a-f]{8}"},"card":"123456789","secret":"of dtabcdefgh23456723"}$`, a.Content)
 	}
 	require.Equal(t, h.Attempts[0].Content, h.Attempts[1].Content)
 	require.NotEqual(t, h.Attempts[1].Content, h.Attempts[2].Content)
