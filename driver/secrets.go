@@ -183,14 +183,14 @@ func (s *secrets) body(b history.Body) history.Body {
 func (s *secrets) answer(a history.Attempt, named string) history.Attempt {
 	public := named
 	if s.text(named) == named {
-		named = "" // and needs no care
+		public = "" // and needs no care
 	}
-	a.Header, a.Content, a.Error = s.headerBut(a.Header, named), s.contentBut(a.Content, named), s.textBut(a.Error, named)
+	a.Header, a.Content, a.Error = s.headerBut(a.Header, public), s.contentBut(a.Content, public), s.textBut(a.Error, public)
 	if !a.Complete || a.Digest != "" {
 		a.Content = s.end(a.Content)
 	}
-	a.Outline = s.contentBut(a.Outline, named)
-	a.Content, a.Outline = s.given(a.Content, public), s.given(a.Outline, public)
+	a.Outline = s.contentBut(a.Outline, public)
+	a.Content, a.Outline = s.given(a.Content, named), s.given(a.Outline, named)
 	return a
 }
 
@@ -198,11 +198,11 @@ func (s *secrets) answer(a history.Attempt, named string) history.Attempt {
 var drawn = regexp.MustCompile(`(?i)(?:dt|ref)[a-z2-7]{16}|^[0-9]{9}$`)
 
 // given masks the credentials that a target gives in answers, such as a token of the session that it made: they are known by their names
-// alone. What stands for them is the same for equal ones, so that two answers still compare. The public text stays, and what is of this
+// alone. What stands for them is the same for equal ones, so that two answers still compare. What names the created thing stays, and what is of this
 // run: that another one's marker is in an answer has to show, whatever the member is called.
-func (s *secrets) given(answer, public string) string {
-	return credentials.Hush(answer, func(credential string) string {
-		if credential == public || credential == masked || drawn.MatchString(credential) {
+func (s *secrets) given(answer, named string) string {
+	return credentials.Mask(answer, func(credential string) string {
+		if credential == named || credential == masked || drawn.MatchString(credential) {
 			return credential
 		}
 		sum := hmac.New(sha256.New, s.salt)

@@ -148,18 +148,16 @@ func (f Finding) Narrowed(s scenarios.Scenario) scenarios.Scenario {
 		for _, a := range f.Finding.Attempts {
 			if step.Sweep != nil && a.Step == i && a.After > 0 && a.Intent == f.Finding.Intent {
 				there := *step.Sweep
-				there.From = scenarios.Span{Fixed: a.After.Duration().Round(100 * time.Microsecond)}
+				there.From = spanOf(a.After)
 				there.To = there.From
 				s.Steps[i].Sweep = &there
 			}
 			if c := step.Crash; c != nil && c.At == "" && c.From.Share < 1 && a.Step == i && a.Intent == f.Finding.Intent {
-				for _, c := range f.Finding.Crashes {
-					if c.Attempt == a.ID {
-						there := *step.Crash
-						there.From = scenarios.Span{Fixed: c.After.Duration().Round(100 * time.Microsecond)}
-						there.To = there.From
-						s.Steps[i].Crash = &there
-					}
+				if n := slices.IndexFunc(f.Finding.Crashes, func(c history.Crash) bool { return c.Attempt == a.ID }); n >= 0 {
+					there := *c
+					there.From = spanOf(f.Finding.Crashes[n].After)
+					there.To = there.From
+					s.Steps[i].Crash = &there
 				}
 			}
 			if step.Send != nil && step.Send.Cut != nil && a.Step == i && a.Cut != nil && a.Intent == f.Finding.Intent {
@@ -171,6 +169,11 @@ func (f Finding) Narrowed(s scenarios.Scenario) scenarios.Scenario {
 		}
 	}
 	return s
+}
+
+// spanOf is a time as a scenario has it, without digits that nobody can keep to.
+func spanOf(at history.Offset) scenarios.Span {
+	return scenarios.Span{Fixed: at.Duration().Round(100 * time.Microsecond)}
 }
 
 // TargetIn is the target of a finding: as it was named, or the copy beside the finding where that is not there any more.

@@ -332,7 +332,7 @@ func sizeOf(m *history.Message) int {
 
 // hushed masks the credentials that are known by their names: those of the target are not known otherwise.
 func hushed(text string) string {
-	return credentials.Hush(text, func(string) string { return "***" })
+	return credentials.Mask(text, func(string) string { return "***" })
 }
 
 // excerpt is the beginning of a text, of which only that goes on record.

@@ -144,9 +144,6 @@ func TestTheScriptIsAsItWas(t *testing.T) {
 	}
 }
 
-// seen is what a server was sent.
-type seen struct{ path, key, note, token, body string }
-
 func TestAScriptWaitsByWhatIsPromisedOfKeys(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, "http://127.0.0.1:9", scenario("send, wait: 500ms, send, wait: {for: remembered, pauses: [3s]}, send, wait: expired, send", ""))
@@ -164,6 +161,9 @@ func TestAScriptWaitsByWhatIsPromisedOfKeys(t *testing.T) {
 	require.Regexp(t, `wait\.\nsleep 3\n`, text(), "a natural key is not forgotten")
 	require.Contains(t, text(), "$of_1 -gt 1 ")
 }
+
+// seen is what a server was sent.
+type seen struct{ path, key, note, token, body string }
 
 func TestWhatIsSentIsWhatTheDriverSends(t *testing.T) {
 	t.Parallel()

@@ -332,16 +332,16 @@ func (w judging) keyless() {
 // differs. Answers of other operations may have another form.
 func (w judging) differs() {
 	groups, order := map[string][]*asked{}, []string{}
+	groupOf := func(a *asked) string { return fmt.Sprint(a.intent, a.request.Operation, " ", a.forgot) }
 	for _, a := range w.withBody(ordinary) {
-		of := a.intent + a.request.Operation + fmt.Sprint(" ", a.forgot)
+		of := groupOf(a)
 		if groups[of] == nil {
 			order = append(order, of)
 		}
 		groups[of] = append(groups[of], a)
 	}
 	for _, a := range w.withBody(func(b string) bool { return b == altered }) { // it gets the first answer again, where that is promised
-		of := a.intent + a.request.Operation + fmt.Sprint(" ", a.forgot)
-		groups[of] = append(groups[of], a)
+		groups[groupOf(a)] = append(groups[groupOf(a)], a)
 	}
 	for _, of := range order {
 		var parts []string

@@ -88,10 +88,8 @@ func (w *writer) pause(wait scenarios.Wait) time.Duration {
 		return max(0, w.page.Judge.Promise.StillKnown(wait.Pause.Of(w.normal), w.slept))
 	case scenarios.WaitExpired:
 		return w.page.Judge.Promise.Expiry.Past()
-	case scenarios.WaitCommitted:
+	default: // until the row is there
 		return max(committed, 2*w.normal)
-	default:
-		return wait.Within.Of(w.normal)
 	}
 }
 

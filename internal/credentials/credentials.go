@@ -5,6 +5,7 @@ package credentials
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // names are what the names of credentials end in.
@@ -17,20 +18,20 @@ var names = func() []string {
 }()
 
 // named matches what has such a name: in a query or a form, or a text of JSON.
-var named = func() *regexp.Regexp {
+var named = sync.OnceValue(func() *regexp.Regexp {
 	name := "(?:" + strings.Join(names, "|") + ")"
 	return regexp.MustCompile(`(?i)((?:[?&]|^)[a-z0-9_.\[\]-]*` + name + `\]?=)([^"'&<>\s\\]+)|("[a-z0-9_.-]*` + name + `"\s*:\s*")((?:[^"\\]|\\.)+)`)
-}()
+})
 
-// Hush returns a text in which something stands instead of each credential, as it is written there. Instead is not asked about empty ones.
+// Mask returns a text in which something stands instead of each credential, as it is written there. Instead is not asked about empty ones.
 // Safe for concurrent use, if instead is.
-func Hush(text string, instead func(credential string) string) string {
+func Mask(text string, instead func(credential string) string) string {
 	if !mayHave(text) {
 		return text
 	}
 	var out strings.Builder
 	rest := 0
-	for _, at := range named.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range named().FindAllStringSubmatchIndex(text, -1) {
 		from, to := at[4], at[5]
 		if from < 0 {
 			from, to = at[8], at[9]

@@ -20,20 +20,20 @@ func TestCredentialsAreKnownByTheirNames(t *testing.T) {
 		`{"token":"","private_key":"hush","cards":[{"card":"hush"}]}`: `{"token":"","private_key":"HUSH","cards":[{"card":"HUSH"}]}`,
 		`/tokens/7?q=token`: `/tokens/7?q=token`,
 	} {
-		require.Equal(t, want, credentials.Hush(said, strings.ToUpper))
+		require.Equal(t, want, credentials.Mask(said, strings.ToUpper))
 	}
 }
 
 func BenchmarkAnAnswerWithoutACredential(b *testing.B) {
 	text := `{"id":"ord_bq3loqabykulxzr4j6xdqqo6dz","idempotency_key":"8be0c3","token_type":"none","item":"lamp","created_at":"2026-11-27T17:22:53.918142852Z"}`
 	for b.Loop() {
-		credentials.Hush(text, strings.ToUpper)
+		credentials.Mask(text, strings.ToUpper)
 	}
 }
 
 func BenchmarkAnAnswerWithACredential(b *testing.B) {
 	text := `{"id":"ord_bq3loqabykulxzr4j6xdqqo6dz","idempotency_key":"8be0c3","token":"none","item":"lamp","created_at":"2026-11-27T17:22:53.918142852Z"}`
 	for b.Loop() {
-		credentials.Hush(text, strings.ToUpper)
+		credentials.Mask(text, strings.ToUpper)
 	}
 }

@@ -60,6 +60,9 @@ func openStore(ctx context.Context, o Options) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.DatabaseProxy == "" {
+		p.tables = nil
+	}
 	return p.open(ctx)
 }
 
@@ -217,16 +220,12 @@ func onPostgres(link *url.URL, proxy string) place {
 		query.Del("port")
 		through.Host, through.RawQuery = proxy, query.Encode()
 	}
-	tables := open(own.String())
-	if proxy == "" {
-		tables = nil
-	}
 	return place{
 		dialect: dialectPostgres, url: own.String(),
 		names:  `select nspname from pg_namespace where nspname like 'doubletap\_%'`,
 		create: "create schema " + schema,
 		drop:   func(name string) string { return "drop schema if exists " + name + " cascade" }, name: schema,
-		admin: open(link.String()), pool: open(through.String()), tables: tables,
+		admin: open(link.String()), pool: open(through.String()), tables: open(own.String()),
 	}
 }
 
@@ -250,10 +249,6 @@ func onMariaDB(link *url.URL, proxy string) (place, error) {
 	ownConfig.DBName = name
 	throughConfig := ownConfig.Clone()
 	throughConfig.Addr = cmp.Or(proxy, config.Addr)
-	tables := open(ownConfig)
-	if proxy == "" {
-		tables = nil
-	}
 	own := *link
 	own.Path = "/" + name
 	return place{
@@ -261,7 +256,7 @@ func onMariaDB(link *url.URL, proxy string) (place, error) {
 		names:  `select schema_name from information_schema.schemata where schema_name like 'doubletap\_%'`,
 		create: "create database " + name,
 		drop:   func(name string) string { return "drop database if exists " + name }, name: name,
-		admin: open(config), pool: open(throughConfig), tables: tables,
+		admin: open(config), pool: open(throughConfig), tables: open(ownConfig),
 	}, nil
 }
 
@@ -325,7 +320,7 @@ type place struct {
 	drop    func(name string) string
 	admin   func() (*sql.DB, error)
 	pool    func() (*sql.DB, error) // inside the namespace
-	tables  func() (*sql.DB, error) // likewise, where that goes through a proxy: not through it
+	tables  func() (*sql.DB, error) // likewise, but not through the proxy
 }
 
 // placePrefix is what the names of places begin with.
