@@ -100,11 +100,14 @@ func oneRowEach(i *inquiry, r drafting.Repeated) bool {
 func notAlone(i *inquiry) bool { return len(i.file.Draft.Prepare) > 0 || i.file.Proof.Removal != nil }
 
 // tally sends creates that say other amounts, and one that is repeated, and notes what they changed. Where numbers went on changing when nothing
-// was sent, they may be changed behind the answers: all is sent once more then, and what is done behind each answer has its time.
+// was sent, or changed by what creates say and at other times, they may be changed behind the answers: all is sent once more then, and what is
+// done behind each answer has its time. So has what creates before them have left.
 func tally(ctx context.Context, i *inquiry, accounts []account, amounts []drafting.Other) (tried, repeated []account, err error) {
 	if len(accounts) == 0 {
 		return nil, nil, nil
 	}
+	letBe(ctx, forChildren)
+	accounts = afresh(ctx, i, accounts)
 	for _, patience := range []time.Duration{0, forChildren} {
 		if tried, err = posted(ctx, i, accounts, i.file, drafting.OwnBody, "[{send: {}}]", patience); err != nil {
 			return nil, nil, err
@@ -123,7 +126,8 @@ func tally(ctx context.Context, i *inquiry, accounts []account, amounts []drafti
 			return nil, nil, err
 		}
 		accounts = afresh(ctx, i, accounts)
-		if patience > 0 || slices.EqualFunc(before, accounts, func(a, b account) bool { return a.now.Unchanged(b.now) }) {
+		still := slices.EqualFunc(before, accounts, func(a, b account) bool { return a.now.Unchanged(b.now) })
+		if patience > 0 || still && !slices.ContainsFunc(tried, account.lags) {
 			repeated, err = posted(ctx, i, tried, i.file, drafting.OwnBody, "[{send: {}}, {send: {}}]", patience)
 			break
 		}
@@ -163,6 +167,11 @@ type account struct {
 // restless reports that a number changed when nothing was sent, such as one of what is reserved until it is taken.
 func (a account) restless(number string) bool {
 	return a.now.Numbers[number] != a.later.Numbers[number]
+}
+
+// lags reports that a number may be changed behind the answers.
+func (a account) lags() bool {
+	return !a.now.Unchanged(a.later) || drafting.Lags(a.postings, a.later)
 }
 
 // atRest looks at rows and what refers to them again, when nothing was sent for as long as work behind the answers may take.

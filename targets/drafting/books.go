@@ -158,6 +158,31 @@ func BooksIn(postings []Posting) (all []Book, unsure []string) {
 	return all, unsure
 }
 
+// Lags reports that a number has changed by what all postings say together until later, and not by what each of them says: it is changed some
+// time after the answers, and a posting has seen what others did.
+func Lags(postings []Posting, later Standing) bool {
+	if len(postings) == 0 {
+		return false
+	}
+	whole := postings[0]
+	whole.After = later
+	for _, p := range postings[1:] {
+		whole.Entry = whole.plus(p.Entry)
+	}
+	apart, _ := BooksIn(postings)
+	together, _ := BooksIn([]Posting{whole})
+	return slices.ContainsFunc(together, func(b Book) bool { return !slices.ContainsFunc(apart, b.SameNumber) })
+}
+
+// plus sums what two creates have written down.
+func (e Entry) plus(o Entry) Entry {
+	sum := Entry{Rows: e.Rows + o.Rows, Sums: maps.Clone(o.Sums)}
+	for column, n := range e.Sums {
+		sum.Sums[column] += n
+	}
+	return sum
+}
+
 // countsRequests matches words in what columns are called that may change with a request that creates nothing: one that is refused, or one
 // that loses a race and has drawn a number by then.
 var countsRequests = regexp.MustCompile(`^(version|revision|rev|lock|attempt|request|call|seen|visit|hit|view|access|login|try|tries|retry|retries|write|update|change|seq|sequence|serial|next|last)s?$`)

@@ -141,3 +141,43 @@ func TestOtherAmounts(t *testing.T) {
 	}}}
 	require.Equal(t, []drafting.Other{{Pointer: "/amount", Value: int64(7)}, {Pointer: "/rate", Value: 2.5}, {Pointer: "/a", Value: "14"}, {Pointer: "/price", Value: "14.50"}}, drafting.Amounts(&f))
 }
+
+// TestNumbersThatLagBehindTheAnswers holds that a number which changes by what all creates say together, and not by what each of them says, is
+// known for one that is changed later.
+func TestNumbersThatLagBehindTheAnswers(t *testing.T) {
+	t.Parallel()
+	account := drafting.Book{
+		Of:  databases.Table{Name: "merchants", Columns: columns("id", "balance", "level"), Primary: []string{"id"}},
+		Key: "id", Value: "7",
+		Entries: databases.Table{Name: "payments", Columns: columns("id", "merchant_id", "amount"), Primary: []string{"id"}}, By: "merchant_id",
+	}
+	standing := func(balance string) drafting.Standing {
+		return drafting.StandingIn(account, map[string]string{"id": "7", "balance": balance, "level": "1"})
+	}
+	for name, c := range map[string]struct {
+		after, amounts []string // of each create
+		later          string
+		lags           bool
+	}{
+		"each at its time":               {[]string{"50", "120", "170"}, []string{"50", "70", "50"}, "170", false},
+		"each when the next one is sent": {[]string{"0", "50", "120"}, []string{"50", "70", "50"}, "170", true},
+		"two at once":                    {[]string{"0", "120", "170"}, []string{"50", "70", "50"}, "170", true},
+		"by another number with each":    {[]string{"5", "12", "17"}, []string{"50", "70", "50"}, "17", false},
+		"what others do besides":         {[]string{"51", "122", "173"}, []string{"50", "70", "50"}, "173", false},
+		"nothing":                        {[]string{"0", "0"}, []string{"50", "70"}, "0", false},
+		"no create":                      {nil, nil, "50", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before := standing("0")
+			var postings []drafting.Posting
+			for i, balance := range c.after {
+				after := standing(balance)
+				entry := drafting.EntryOf(account.Entries, []map[string]string{{"id": "1", "merchant_id": "7", "amount": c.amounts[i]}})
+				postings = append(postings, drafting.Posting{Before: before, After: after, Entry: entry})
+				before = after
+			}
+			require.Equal(t, c.lags, drafting.Lags(postings, standing(c.later)))
+		})
+	}
+}
