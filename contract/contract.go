@@ -256,14 +256,17 @@ func (e Expiry) Past() time.Duration {
 	return after + margin
 }
 
+// enough is how much of the time for which a key is known the next request needs at most, on a busy machine too.
+const enough = 5 * time.Second
+
 // StillKnown is a pause that ends while keys must be known that were first used so long ago: more than a third of the promised
-// time is left to the next request. A natural key is not forgotten.
+// time, or enough of it, is left to the next request. A natural key is not forgotten.
 func (c Contract) StillKnown(pause, used time.Duration) time.Duration {
 	after := time.Duration(c.Expiry.After)
 	if after == 0 || len(c.NaturalKey) > 0 {
 		return pause
 	}
-	return min(pause, after*5/8-used)
+	return min(pause, max(after*5/8, after-enough)-used)
 }
 
 // AfterExpiry is the promise about a key that is not remembered any more.

@@ -153,7 +153,7 @@ func Defects() []Defect {
 			Play:    []string{"late-retry", "key-expired"},
 			Look:    "what deletes records, and from when on they are no longer looked at",
 			How:     "retention",
-			Designs: []string{"expiry-too-short", "dedup-window-too-short", "job-removed-when-done"},
+			Designs: []string{"expiry-too-short", "expiry-ends-early", "dedup-window-too-short", "job-removed-when-done"},
 			Signs: []Sign{
 				{Kind: checker.Duplicate, Needs: []checker.Circumstance{checker.Expired}, Fails: []Group{Late}},
 				{Kind: checker.Duplicate, Fails: []Group{Late}, Passes: []Group{Sequential}},

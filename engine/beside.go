@@ -57,7 +57,7 @@ func turn(s *Session, i int) time.Duration {
 	if len(one.Work) > 0 {
 		return time.Duration(slices.Max(one.Work))
 	}
-	return -one.Pauses()
+	return -one.Pauses(s.System.Target.Contract)
 }
 
 // shares reports that others may be played while a scenario is. Work that takes long leaves others alone where requests ask for it,

@@ -129,7 +129,7 @@ func expected(s *Session, i, atOnce int) time.Duration {
 	if speed.create == 0 {
 		speed = speedOf(s.normal)
 	}
-	took := eachScenario + takes(speed, one, n)
+	took := eachScenario + takes(speed, one, pauses(s, one), n)
 	if !one.Shares() {
 		took += time.Duration(n) * eachRound
 	}
@@ -146,11 +146,7 @@ func expected(s *Session, i, atOnce int) time.Duration {
 		took = max(took, paced(*limit, s.plans[i].Requests()))
 	}
 	if atOnce > 1 && shares(s, one) {
-		longest := one.Pauses()
-		for _, w := range one.Work {
-			longest = max(longest, time.Duration(w))
-		}
-		took = max(took/time.Duration(atOnce), longest)
+		took = max(took/time.Duration(atOnce), pauses(s, one))
 	}
 	return took
 }

@@ -92,7 +92,7 @@ func playFewer(s *Session) {
 		if len(s.plans[i].Intents) == 0 || notInside(s.passing, f.Scenario) != "" {
 			continue
 		}
-		need[i] = takes(s.slow, f.Scenario, rounds(s.plans[i]))
+		need[i] = takes(s.slow, f.Scenario, pauses(s, f.Scenario), rounds(s.plans[i]))
 		if beside[i] {
 			need[i] /= time.Duration(atOnce)
 		}
@@ -110,9 +110,9 @@ func playFewer(s *Session) {
 			share *= time.Duration(atOnce)
 		}
 		if s.config.Confidence == 0 || !scenario.Races() {
-			s.plans[i] = s.plans[i].Spread(fitting(s.slow, scenario, rounds(s.plans[i]), min(share, scenarioTakes)))
+			s.plans[i] = s.plans[i].Spread(fitting(s.slow, scenario, pauses(s, scenario), rounds(s.plans[i]), min(share, scenarioTakes)))
 		}
-		if within := takes(s.slow, scenario, rounds(s.plans[i])); scenario.Background != nil {
+		if within := takes(s.slow, scenario, pauses(s, scenario), rounds(s.plans[i])); scenario.Background != nil {
 			s.plans[i] = s.plans[i].WithBackground(max(fewestIntents, int(within/s.slow.each)), within)
 		}
 	}
@@ -129,16 +129,21 @@ func rounds(p scenarios.Plan) int {
 	return n
 }
 
-// takes is about how long so many intents of a scenario take at a slow target.
-func takes(slow speed, scenario scenarios.Scenario, intents int) time.Duration {
-	atOnce := max(scenario.Concurrency, 1)
-	turns := (intents + atOnce - 1) / atOnce
-	creates := max(slow.create, time.Duration(min(atOnce, intents))*slow.each)
-	longest := scenario.Pauses()
+// pauses is how long an intent of a scenario pauses, or its work takes.
+func pauses(s *Session, scenario scenarios.Scenario) time.Duration {
+	longest := scenario.Pauses(s.System.Target.Contract)
 	for _, w := range scenario.Work {
 		longest = max(longest, time.Duration(w))
 	}
-	return time.Duration(turns) * (time.Duration(createsOf(scenario)*float64(creates)) + longest)
+	return longest
+}
+
+// takes is about how long so many intents of a scenario, each with its pauses, take at a slow target.
+func takes(slow speed, scenario scenarios.Scenario, pauses time.Duration, intents int) time.Duration {
+	atOnce := max(scenario.Concurrency, 1)
+	turns := (intents + atOnce - 1) / atOnce
+	creates := max(slow.create, time.Duration(min(atOnce, intents))*slow.each)
+	return time.Duration(turns) * (time.Duration(createsOf(scenario)*float64(creates)) + pauses)
 }
 
 // createsOf is how many creates an intent of a scenario waits for at a correct target, one after the other.
@@ -156,12 +161,12 @@ func createsOf(scenario scenarios.Scenario) float64 {
 }
 
 // fitting is how many intents of a scenario fit into a time at a slow target, of so many.
-func fitting(slow speed, scenario scenarios.Scenario, intents int, within time.Duration) int {
+func fitting(slow speed, scenario scenarios.Scenario, pauses time.Duration, intents int, within time.Duration) int {
 	n, fewest := intents, fewestIntents
 	if !slow.sideBySide {
 		fewest = leastIntents
 	}
-	for n > leastIntents && takes(slow, scenario, n) > within && (n > fewest || takes(slow, scenario, n) > scenarioTakes) {
+	for n > leastIntents && takes(slow, scenario, pauses, n) > within && (n > fewest || takes(slow, scenario, pauses, n) > scenarioTakes) {
 		n--
 	}
 	return n

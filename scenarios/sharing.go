@@ -3,6 +3,8 @@ package scenarios
 import (
 	"slices"
 	"time"
+
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // Races reports whether requests of one intent are in flight together, or one is when the target crashes. Whether a
@@ -30,16 +32,22 @@ func (s Step) timed() bool {
 	})
 }
 
-// Pauses is how long an intent waits at least between its requests, but for what follows from the target.
-func (s Scenario) Pauses() time.Duration {
+// Pauses is how long an intent waits at least between its requests at a target with such a contract, but for what follows from how fast it is.
+func (s Scenario) Pauses(promise contract.Contract) time.Duration {
 	var sum time.Duration
 	for _, step := range s.Steps {
-		if step.Wait != nil && step.Wait.For != WaitCommitted {
-			longest := step.Wait.Pause.Fixed
-			for _, p := range step.Wait.Pauses {
+		switch w := step.Wait; {
+		case w == nil || w.For == WaitCommitted:
+		case w.For == WaitExpired:
+			sum += promise.Expiry.Past()
+		case w.For == WaitRemembered:
+			var longest time.Duration
+			for _, p := range w.Pauses {
 				longest = max(longest, p.Fixed)
 			}
-			sum += longest
+			sum += max(0, promise.StillKnown(longest, sum))
+		default:
+			sum += w.Pause.Fixed
 		}
 	}
 	return sum

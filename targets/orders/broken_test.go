@@ -108,6 +108,7 @@ func defects() map[string]round {
 		"replay-echoes-request":               echoesAnAlteredBody,
 		"replay-path-crashes":                 failsEveryRepeat,
 		"expiry-too-short":                    forgetsTooEarly,
+		"expiry-ends-early":                   forgetsBeforeTheEnd,
 		"child-rows-duplicated":               changesMoreOnARepeat,
 		"counter-increments-per-retry":        changesMoreOnARepeat,
 		"wallet-debited-per-request":          changesMoreOnARepeat,
@@ -236,6 +237,8 @@ func fairRivals(broken string) []string {
 		return []string{"at-least-once-after-crash", "at-least-once"}
 	case "pool-never-validated": // its rival takes a server: TestAPoolThatIsValidatedLateRecovers
 		return nil
+	case "expiry-ends-early": // keys have their age there
+		return []string{"key-expires"}
 	case "waiter-never-told":
 		return []string{"waiters-told", "joins-in-flight"}
 	case "lock-misses-a-stripe":

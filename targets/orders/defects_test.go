@@ -469,6 +469,15 @@ func forgetsTooEarly(t *testing.T, s subject, w intent) bool {
 	return len(s.rows(t, w.note)) == 2 && time.Since(began) < time.Second
 }
 
+// forgetsBeforeTheEnd makes keys 7 of 12 promised seconds old.
+func forgetsBeforeTheEnd(t *testing.T, s subject, w intent) bool {
+	s.must(t, w)
+	_, err := s.pool.Exec("update idempotency_keys set used_at = used_at - 7000")
+	require.NoError(t, err)
+	s.must(t, w)
+	return len(s.rows(t, w.note)) == 2
+}
+
 func duplicatesSomeTimeLater(t *testing.T, s subject, w intent) bool {
 	s.must(t, w)
 	for began := time.Now(); time.Since(began) < 2*time.Second; time.Sleep(300 * time.Millisecond) {

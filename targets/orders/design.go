@@ -259,6 +259,7 @@ func Designs() []Design {
 		keyFirstAndLastDesign(),
 		missingKeyAcceptedDesign(),
 		expiryTooShortDesign(),
+		expiryEndsEarlyDesign(),
 		dedupWindowTooShortDesign(),
 		jobRemovedWhenDoneDesign(),
 		patientWaiterExecutesDesign(),

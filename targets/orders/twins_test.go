@@ -15,6 +15,7 @@ func otherPromise() map[string]string {
 		"dedup-in-other-transaction":          "says only that a request was seen",
 		"dependency-error-cached":             "promises that failures are not stored, which its twin says nothing of",
 		"duplicate-told-nothing":              "names 201 only",
+		"expiry-ends-early":                   "remembers keys for 12s, its twin for 2s",
 		"expiry-too-short":                    "remembers keys for 1s, its twin for 2s",
 		"form-token-logic-inverted":           "says only that a request was seen",
 		"form-token-not-atomic":               "says only that a request was seen",
