@@ -137,13 +137,11 @@ func (d *Document) Length(path string) int {
 	return 0
 }
 
-// Expanded reports whether the value at a JSON pointer is a text that held variables.
-func (d *Document) Expanded(path string) bool {
-	_, ok := d.written[d.places[path].value]
-	return ok
-}
+// Expanded reports whether the value at a JSON pointer is a text that held variables, or that another one stands for. A doubled
+// dollar sign is no variable.
+func (d *Document) Expanded(path string) bool { return len(d.Given(path)) > 0 }
 
-// Given returns what came in place of the variables of the text at a JSON pointer.
+// Given returns what came in place of the variables of the text at a JSON pointer, or of the text.
 func (d *Document) Given(path string) []string { return d.given[d.places[path].value] }
 
 // Shown returns the value at a JSON pointer as the file writes it, in quotes and never expanded.

@@ -167,6 +167,7 @@ free:
 	require.Equal(t, `"${WORD}"`, doc.Shown("/free/plain"))
 	require.True(t, doc.Expanded("/free/plain"))
 	require.False(t, doc.Expanded("/free/again/1"))
+	require.False(t, doc.Expanded("/free/dollar"), "a doubled dollar sign is no variable")
 	require.Equal(t, `f.yaml:4:11: free.inside: this is "a ${WORD} b${EMPTY}c"`,
 		doc.Mistake("/free/inside", "this is %s", doc.Shown("/free/inside")).String())
 }

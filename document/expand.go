@@ -12,7 +12,7 @@ import (
 // variable can hold a number. One that something else stands for is not looked at.
 func (w *walker) expand(n *yaml.Node, at string) {
 	if text, given := w.instead[at]; given {
-		w.doc.written[n] = n.Value
+		w.doc.written[n], w.doc.given[n] = n.Value, []string{text}
 		n.Value, n.Tag = text, "!!str"
 		return
 	}

@@ -275,8 +275,8 @@ operations:
   create:
     request:
       path: ${PATH_KEY}
-      headers: {X-Token: "${TOKEN}", X-Plain: plain}
-      body: {note: "{{.Intent.Marker}}", item: "${ITEM}", list: [{key: "${KEY}"}], who: "x ${KEY} {{.Intent.Number}}", plain: plain}
+      headers: {X-Token: "${TOKEN}", X-Plain: plain, X-Price: $$100}
+      body: {note: "{{.Intent.Marker}}", query: "mutation ($$input: Lamp!) { create(input: $$input) { id } }", item: "${ITEM}", list: [{key: "${KEY}"}], who: "x ${KEY} {{.Intent.Number}}", plain: plain}
     key: {in: header}
     rows: {query: "select id from orders where note = :marker", content: {item: /item}}
   change:
