@@ -54,7 +54,8 @@ func nameAgain(f *File, r Repeated) {
 
 // inStep takes another column for the one that answers name the row by, where both have had the value that the first create's answer has: the one
 // that has that of another create's answer, too. If both have, they are counted in step until creates overlap, and it is the one that is called as
-// the member is, or else the one that is in a constraint, as what belongs to a thing has that thing's id there.
+// the member is, or else the one that is in a constraint, as what belongs to a thing has that thing's id there. A table that is called as a part of
+// another's things, such as facet_translation, has the thing's id in what refers to it.
 func inStep(f *File, r Repeated) {
 	p := f.Proof
 	name := f.name(r.First)
@@ -76,12 +77,24 @@ func inStep(f *File, r Repeated) {
 		}
 		called := cmp.Compare(alike(member, c.Name), alike(member, before))
 		constrained := slices.ContainsFunc(p.Table.Unique, func(unique []string) bool { return slices.Contains(unique, c.Name) })
-		if called > 0 || called == 0 && constrained && namesAnother.MatchString("/"+c.Name) {
-			f.Doubt("Which column %s names: %s and %s of each row had its value, as two that are counted in step do until creates overlap. The file says %s, for identity of rows; if runs show an answer that no row has, it is %s.", f.named().Where(), c.Name, before, c.Name, before)
-			p.Identity = c.Name
-			return
+		refers := slices.IndexFunc(p.Table.Refers, func(r databases.Reference) bool { return r.Column == c.Name })
+		chosen, other := c.Name, before
+		if !(called > 0 || called == 0 && constrained && namesAnother.MatchString("/"+c.Name) || refers >= 0 && partOf(p.Table.Name, p.Table.Refers[refers].Table, f.Draft.Path)) {
+			if refers < 0 {
+				continue
+			}
+			chosen, other = before, c.Name
 		}
+		f.Doubt("Which column %s names: %s and %s of each row had its value, as two that are counted in step do until creates overlap. The file says %s, for identity of rows; if runs show an answer that no row has, it is %s.", f.named().Where(), chosen, other, chosen, other)
+		p.Identity = chosen
+		return
 	}
+}
+
+// partOf reports that a table is called as what belongs to another's things, and the path is not called so.
+func partOf(table, other, path string) bool {
+	part, thing := squeezed(table), singular(squeezed(other[strings.LastIndex(other, ".")+1:]))
+	return strings.HasPrefix(part, thing) && singular(part) != thing && !calledAs(table, path)
 }
 
 // leadsTo is where the end of a Location names what was created, by a name that no key of the row reads like: it is another one for each create.

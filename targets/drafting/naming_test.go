@@ -58,6 +58,10 @@ func TestColumnsThatAreCountedInStep(t *testing.T) {
 	}
 	terms := databases.Table{Name: "terms", Primary: []string{"term_taxonomy_id"}, Unique: [][]string{{"term_id", "taxonomy"}}, Columns: columns("term_taxonomy_id", "term_id")}
 	orders := databases.Table{Name: "orders", Primary: []string{"id"}, Unique: [][]string{{"customer_id", "note"}}, Columns: columns("id", "customer_id")}
+	refers := func(table, column, to string) databases.Table {
+		return databases.Table{Name: table, Primary: []string{"id"}, Columns: columns("id", "name", column), Refers: []databases.Reference{{Column: column, Table: to, Theirs: "id"}}}
+	}
+	inStep := func(column, n string) map[string]string { return map[string]string{"id": n, column: n} }
 	for name, c := range map[string]struct {
 		table          databases.Table
 		identity       string
@@ -70,8 +74,11 @@ func TestColumnsThatAreCountedInStep(t *testing.T) {
 		"alike by chance":                     {orders, "id", map[string]string{"id": "7", "customer_id": "7"}, map[string]string{"id": "8", "customer_id": "7"}, "id", "id", false},
 		"called as the member":                {orders, "id", map[string]string{"id": "7", "customer_id": "7"}, map[string]string{"id": "8", "customer_id": "8"}, "id", "id", false},
 		"the other is called so":              {orders, "id", map[string]string{"id": "7", "customer_id": "7"}, map[string]string{"id": "8", "customer_id": "8"}, "customerId", "customer_id", true},
+		"a part, with the thing's id":         {refers("facet_translation", "baseId", "facet"), "id", inStep("baseId", "7"), inStep("baseId", "8"), "id", "baseId", true},
+		"another thing":                       {refers("invoices", "customer_id", "shop.customers"), "id", inStep("customer_id", "7"), inStep("customer_id", "8"), "id", "id", true},
+		"the path is called as the part":      {refers("order_lines", "order_id", "orders"), "id", inStep("order_id", "7"), inStep("order_id", "8"), "id", "id", true},
 	} {
-		f := &File{Draft: Draft{Body: map[string]any{"note": "x"}}, Proof: &Proof{
+		f := &File{Draft: Draft{Path: "/lines", Body: map[string]any{"note": "x"}}, Proof: &Proof{
 			Table: c.table, Row: c.first, Identity: c.identity, Named: contract.Identity{JSON: "/" + c.member}, Told: map[string]any{c.member: "7"},
 		}}
 		answer := Answer{Status: 201, Body: map[string]any{c.member: "8"}}
