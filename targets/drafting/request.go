@@ -103,6 +103,10 @@ func (c Request) Draft(prefix string) Draft {
 	}
 	if mutation := mutationOf(c.Body); mutation != "" && !c.Form {
 		d.GraphQL, d.Name = true, "create_"+mutation[:min(len(mutation), 50)]
+		if members, written, inside := arguments(c.Body); inside {
+			d.Body, d.Written = members, written
+			d.Header["Content-Type"] = "application/json"
+		}
 	}
 	if c.Status != 0 {
 		d.Statuses = []int{c.Status}
