@@ -12,7 +12,8 @@ import (
 
 // findKey looks for the header that the target takes for the key of a request, where a repetition without one made a second row. With
 // all of the usual names at once, and then with each, it sends a create and repeats it. Where that makes no second row, and not with
-// another create either, the header is the key. It returns what came of the repetition then, or what it was given.
+// another create either, and a repetition without it makes one again, the header is the key. It returns what came of the repetition then, or what
+// it was given.
 func findKey(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Repeated, error) {
 	tried := i.file.Draft.UsualKeys()
 	fmt.Fprintf(i.Said, "the same request again made %d rows; repeating a create with each header that may be the key: %s\n", r.Rows, strings.Join(tried, ", "))
@@ -37,7 +38,7 @@ func findKey(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Rep
 		if !makesOneRow(ctx, i, asking) {
 			continue
 		}
-		if with, is, _ := underKey(ctx, i); is {
+		if with, is, _ := underKey(ctx, i); is && makesTwoRows(ctx, i, without) {
 			fmt.Fprintf(i.Said, "with %s the same request again made no second row, twice: it is the key\n", name)
 			i.file.KeySeen = "without this header the same request again made a second row, and with it none"
 			return with, nil
@@ -116,6 +117,19 @@ func underKey(ctx context.Context, i *inquiry) (drafting.Repeated, bool, error) 
 func makesOneRow(ctx context.Context, i *inquiry, asking *questioner) bool {
 	answers, markers := asking.done(ctx, "header", "[{send: {}}, {send: {}}]")
 	return len(answers) > 1 && answers[0].Done() && !answers[1].Failed() && i.made(ctx, markers[0]) == 1
+}
+
+// makesTwoRows reports that a create and its repetition make two rows as a draft has them.
+func makesTwoRows(ctx context.Context, i *inquiry, as drafting.Draft) bool {
+	with := i.file.Draft
+	defer func() { i.file.Draft = with }()
+	i.file.Draft = as
+	asking, err := i.questioner()
+	if err != nil {
+		return false
+	}
+	answers, markers := asking.done(ctx, "no-header", "[{send: {}}, {send: {}}]")
+	return len(answers) > 1 && answers[0].Done() && answers[1].Done() && i.made(ctx, markers[0]) > 1
 }
 
 // heed has the header tried first that a refusal names, where it is one that usually holds a key and the source names none.

@@ -467,19 +467,24 @@ func repeatedOf(answers []drafting.Answer, later, alters bool) drafting.Repeated
 }
 
 // made counts the rows of the created thing's table that hold a marker. It looks once more often for the first than it took to find
-// that of the first create.
+// that of the first create. Where rows come behind the answers, a second one may come later than the first, by as long as one takes.
 func (i *inquiry) made(ctx context.Context, marker string) int {
 	i.row = nil
-	for n := range i.looked + 1 {
+	rows := 0
+	for n := 0; n < i.looked+1 && rows == 0 && ctx.Err() == nil; n++ {
 		if n > 0 {
-			time.Sleep(betweenLook)
+			letBe(ctx, betweenLook)
 		}
-		rows := rowsOf(ctx, i, marker)
-		if rows > 0 || ctx.Err() != nil {
-			return rows
-		}
+		rows = rowsOf(ctx, i, marker)
 	}
-	return 0
+	if i.looked < 2 {
+		return rows
+	}
+	for until := time.Now().Add(2*i.waited + betweenLook); rows == 1 && ctx.Err() == nil && time.Now().Before(until); {
+		letBe(ctx, betweenLook)
+		rows = rowsOf(ctx, i, marker)
+	}
+	return rows
 }
 
 // rowsOf counts the rows of the created thing's table that hold a marker now.
