@@ -98,7 +98,11 @@ func (f *File) ack() {
 	documented := f.acknowledged()
 	switch p := f.Proof; {
 	case f.Draft.GraphQL:
-		f.line("  ack: {statuses: [200], where: {/errors: null}} # an answer of GraphQL that lists errors is none")
+		none := map[string]any{"/errors": nil}
+		if at := f.learnt.success.At; at != "" {
+			none[at] = nil
+		}
+		f.line("  ack: {statuses: [200], where: %s} # an answer of GraphQL that lists errors is none", flow(none))
 	case f.learnt.leads != "":
 		f.line("  ack: # as the create and its repetition were answered\n    statuses: %s\n    headers: %s", flow(f.learnt.ack), literal(map[string]string{"Location": f.learnt.leads}))
 	case p != nil && p.Redirect != 0 && f.learnt.ack != nil:

@@ -3,6 +3,7 @@ package drafting
 import (
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
@@ -31,12 +32,21 @@ func narrowed(f *File, existing, declined contract.Signature, r Repeated) contra
 		return existing
 	}
 	others := slices.DeleteFunc(slices.Concat(r.Unlike, r.Declined), func(a Answer) bool { return a.Status != existing.Statuses[0] })
-	for _, at := range reasons() {
+	places := reasons()
+	Scalars("", all[0].Body, func(at string, value any) { // a name of its own, as that of the member that is wrong
+		if text, _ := value.(string); strings.Contains(text, " ") {
+			places = append(places, at)
+		}
+	})
+	for _, at := range places {
 		first, _ := jsonpointer.Resolve(all[0].Body, at)
 		value := plain(first)
 		says := func(a Answer) bool {
 			said, there := jsonpointer.Resolve(a.Body, at)
 			return there && plain(said) == value
+		}
+		if _, list := first.([]any); list {
+			continue
 		}
 		if tells(f, value, existing.Statuses[0]) && !slices.ContainsFunc(all, func(a Answer) bool { return !says(a) }) && !slices.ContainsFunc(others, says) {
 			existing.Where = map[string]any{at: value}

@@ -31,6 +31,7 @@ func TestARefusalOfWhatIsThereSaysSo(t *testing.T) {
 	}{
 		"a sentence":                   {again: taken, other: taken, where: "where: {/error_message: This category already exists.}"},
 		"a number":                     {again: `{"code": 159, "error": "a dtq7 is there"}`, other: `{"code": 159, "error": "a dtx8 is there"}`, where: "where: {/code: 159}"},
+		"a sentence of its member":     {again: `{"title": ["has already been taken"]}`, other: `{"title": ["has already been taken"]}`, where: "where: {/title/0: has already been taken}"},
 		"its status":                   {again: `{"code": 400}`, other: `{"code": 400}`},
 		"what the request said":        {again: `{"message": "lamp exists"}`, other: `{"message": "lamp exists"}`},
 		"one refusal":                  {again: taken},

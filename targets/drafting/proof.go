@@ -399,7 +399,7 @@ func naming(answer any, column, value string, tells bool) string {
 	best := ""
 	Scalars("", answer, func(pointer string, member any) {
 		name := calledThere(pointer)
-		if value == "" || fmt.Sprint(member) != value || !tells && !idLike.MatchString(name) && squeezed(name) != squeezed(column) {
+		if value == "" || fmt.Sprint(member) != value || !tells && !idLike.MatchString(name) && squeezed(name) != squeezed(column) && !resultOf(answer, pointer) {
 			return
 		}
 		if best == "" || cmp.Or(cmp.Compare(strings.Count(pointer, "/"), strings.Count(best, "/")), cmp.Compare(alike(calledThere(best), column), alike(name, column))) < 0 {
@@ -407,6 +407,14 @@ func naming(answer any, column, value string, tells bool) string {
 		}
 	})
 	return best
+}
+
+// resultOf reports that a member is all that a call of JSON-RPC returned, or the first of it.
+func resultOf(answer any, pointer string) bool {
+	object, _ := answer.(map[string]any)
+	_, call := object["jsonrpc"]
+	_, numbered := object["id"]
+	return (call || numbered) && (pointer == "/result" || pointer == "/result/0")
 }
 
 // alike is how much a member is called as a column is: 2 for the same name, 1 for a word that both have, such as pageid and si_page.

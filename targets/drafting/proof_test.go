@@ -1,6 +1,7 @@
 package drafting_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,6 +50,12 @@ func TestTheCreatedThingIsToldFromOtherPlaces(t *testing.T) {
 	called := landing("orders", []string{"note"}, map[string]string{"id": "20", "note": "mx0"})
 	p = draft.Prove(drafting.Created{Marker: "m", Answer: answer, Landings: []databases.Landing{called, named}})
 	require.Equal(t, "deals", p.Table.Name, "the answer names that row")
+	for answer, where := range map[string]string{`{"id": 13, "result": [20]}`: "/result/0", `{"jsonrpc": "2.0", "result": 20}`: "/result", `{"result": 20}`: "", `{"id": 13, "result": [7, 20]}`: ""} {
+		var told any
+		require.NoError(t, json.Unmarshal([]byte(answer), &told))
+		p = draft.Prove(drafting.Created{Marker: "m", Answer: told, Landings: []databases.Landing{called}})
+		require.Equal(t, contract.Identity{JSON: where}, p.Named, answer)
+	}
 	twice := draft.Prove(drafting.Created{Marker: "m", Landings: []databases.Landing{audit, audit}})
 	require.Len(t, twice.Several.Rows, 2)
 }

@@ -25,6 +25,23 @@ type Success struct {
 	Field  string   // of a form that leads elsewhere when it was taken: a page that has it is the form again; empty: it is no such form
 }
 
+// InPayload is the member by which what a mutation of GraphQL answers says that it was refused: many list such errors beside what was created, and
+// none at the top.
+func InPayload(p Proof, c Created) Success {
+	segments := strings.Split(p.Named.JSON, "/")
+	if len(segments) < 4 || segments[1] != "data" {
+		return Success{}
+	}
+	within := strings.Join(segments[:3], "/")
+	payload, _ := jsonpointer.Resolve(c.Answer, within)
+	object, _ := payload.(map[string]any)
+	s := lacking(object)
+	if s.Within = within; s.At != "" {
+		s.At = within + s.At
+	}
+	return s
+}
+
 // InForm is how a form that was answered by a redirect is known to be shown again, because of a mistake in it: by the field that has the
 // marker.
 func InForm(d Draft, p Proof, c Created) Success {
@@ -54,6 +71,11 @@ func SuccessIn(answer any) Success {
 	if s := successOf(object); s.At != "" || len(object) == 0 {
 		return s
 	}
+	return lacking(object)
+}
+
+// lacking finds the member by which an answer would say that it failed.
+func lacking(object map[string]any) Success {
 	s := Success{}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if object[name] != nil {
@@ -84,8 +106,8 @@ func successWithin(answer []any, named string) Success {
 	return s
 }
 
-// failures are the members by which an answer says that a request failed, whose other answers lack it.
-func failures() []string { return []string{"error", "errors", "fault"} }
+// failures are the members by which an answer says that a request failed, whose other answers lack it, or have an empty list.
+func failures() []string { return []string{"error", "errors", "fault", "userErrors", "errorCode"} }
 
 // successOf finds a member that says that it is done.
 func successOf(object map[string]any) Success {
@@ -178,7 +200,8 @@ func says(value any) bool {
 	return false
 }
 
-// why is the member by which an answer says that it is not done, and what it says beside a mere no.
+// why is the member by which an answer says that it is not done, and what it says beside a mere no: where no member is known for it, the longest
+// of its words.
 func why(a Answer) map[string]any {
 	where := maps.Clone(a.Denied)
 	for _, value := range a.Denied {
@@ -197,6 +220,15 @@ func why(a Answer) map[string]any {
 		where[at] = value
 		return where
 	}
+	said := ""
+	failure, _ := jsonpointer.Resolve(a.Body, strings.TrimSuffix(a.DeniedAt, "/0"))
+	Scalars(strings.TrimSuffix(a.DeniedAt, "/0"), failure, func(at string, value any) {
+		if text, is := value.(string); is && sentence(text) && len(text) > len(said) {
+			said = text
+			clear(where)
+			where[at] = text
+		}
+	})
 	return where
 }
 

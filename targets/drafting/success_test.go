@@ -51,3 +51,53 @@ func TestAPartOfABatchThatFailedIsNoAcknowledgement(t *testing.T) {
 		}
 	}
 }
+
+// TestARefusalThatIsAnswered200 holds by which words a refusal is known that has the status of a success: those of JSON-RPC in a list, and those
+// that a mutation of GraphQL has beside what it creates.
+func TestARefusalThatIsAnswered200(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		graphQL      bool
+		named        string
+		first, again string
+		wants        []string
+	}{
+		"a list of JSON-RPC": {
+			false, "", `{"id": 13, "result": [26]}`, `{"id": 13, "error": ["UserError", ["The code on party must be unique.", "", null]]}`,
+			[]string{"where: {/error/0: null}", "existing: {statuses: [200], where: {/error/1/0: The code on party must be unique.}}"},
+		},
+		"a code of a mutation": {
+			true, "/data/createCustomer/id", `{"data": {"createCustomer": {"id": "7"}}}`,
+			`{"data": {"createCustomer": {"errorCode": "EMAIL_ADDRESS_CONFLICT_ERROR", "message": "The email address is not available."}}}`,
+			[]string{"where: {/data/createCustomer/errorCode: null, /errors: null}", "existing: {statuses: [200], where: {/data/createCustomer/errorCode: EMAIL_ADDRESS_CONFLICT_ERROR}}"},
+		},
+		"a list of a mutation": {
+			true, "/data/productCreate/product/id", `{"data": {"productCreate": {"product": {"id": "7"}, "userErrors": []}}}`,
+			`{"data": {"productCreate": {"product": null, "userErrors": [{"field": ["handle"], "message": "Handle has already been taken"}]}}}`,
+			[]string{"where: {/data/productCreate/userErrors/0: null, /errors: null}", "existing: {statuses: [200], where: {/data/productCreate/userErrors/0/message: Handle has already been taken}}"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := File{
+				Dialect: databases.SQLite, Draft: Draft{Name: "create", Method: "POST", Path: "/t", Body: map[string]any{"code": "lamp"}, Texts: []string{"/code"}, GraphQL: c.graphQL},
+				Proof: &Proof{
+					Text: "/code", Where: Where{Column: "code", Exact: true}, Table: databases.Table{Name: "parties", Unique: [][]string{{"code"}}},
+					Named: contract.Identity{JSON: c.named},
+				},
+			}
+			first := said(t, 200, c.first)
+			created := Created{Status: first.Status, Answer: first.Body}
+			if f.Success = InForm(f.Draft, *f.Proof, created); c.graphQL {
+				f.Success = InPayload(*f.Proof, created)
+			}
+			require.True(t, f.Success.Read(first).Done())
+			f.Learn(Repeated{First: first, Again: f.Success.Read(said(t, 200, c.again)), Rows: 1, Natural: []string{"/code"}})
+			text, err := f.Text()
+			require.NoError(t, err)
+			for _, want := range c.wants {
+				require.Contains(t, text, want)
+			}
+		})
+	}
+}
