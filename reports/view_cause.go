@@ -42,7 +42,7 @@ func causeViews(causes []checker.Cause, all []findingView) []causeView {
 		members := all[at : at+len(c.Members)]
 		at += len(c.Members)
 		v := causeView{ID: c.ID, First: members[0], Sentence: members[0].Sentence, Under: under(c, members[0].finding), Count: len(members), cause: c}
-		if v.Under == "" && len(causes) > 1 && members[0].isNew() && len(members[0].recorded.Requests) > 0 {
+		if v.Under == "" && len(causes) > 1 && len(members[0].finding.Attempts) == 1 && members[0].isNew() && len(members[0].recorded.Requests) > 0 {
 			v.Note = "Plain requests show it, each sent once and without a fault. Mend it first: the other findings may follow from it."
 		}
 		for _, s := range c.Scenarios {

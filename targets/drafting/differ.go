@@ -34,7 +34,7 @@ func (d Draft) codes() []string {
 		if !isText || d.document(pointer) || d.Templates[pointer] != "" || fixedName.MatchString(name) || dateLike.MatchString(text) || amountLike.MatchString(text) || strings.Contains(text, "://") {
 			return
 		}
-		if isAddress(text) || idLike.MatchString(name) || strings.ContainsAny(text, "0123456789") {
+		if isAddress(text) || idLike.MatchString(name) || strings.ContainsAny(text, "0123456789") || hostName.MatchString(name) && hostLike.MatchString(text) {
 			found = append(found, pointer)
 		}
 	})
@@ -172,6 +172,12 @@ func (d Draft) addresses() []string {
 // isAddress reports that a text looks like an e-mail address.
 func isAddress(text string) bool { return strings.Contains(text, "@") }
 
+// hostName matches names of members that hold the name of a host or a domain, as hostLike does.
+var hostName = regexp.MustCompile(`(?i)domain|host|fqdn`)
+
+// hostLike matches the name of a host or a domain.
+var hostLike = regexp.MustCompile(`(?i)^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9-]+)*\.[a-z]{2,}$`)
+
 // differing is a template for another value of the same form for each create.
 func differing(value string) string {
 	switch {
@@ -181,6 +187,8 @@ func differing(value string) string {
 		return `{{unique "uuid"}}`
 	case regexp.MustCompile(`^\+?[0-9 ]+$`).MatchString(value):
 		return value[:len(value)-len(strings.TrimPrefix(value, "+"))] + `{{unique "number"}}`
+	case hostLike.MatchString(value): // within what its owner has
+		return referenceTemplate + "." + Escape(value)
 	default:
 		return Escape(value[:strings.LastIndexAny(value, "_-:/.")+1]) + referenceTemplate
 	}

@@ -35,6 +35,10 @@ func TestWhatTheDatabaseAllowsOnce(t *testing.T) {
 			map[string]any{"name": "Ada", "code": "A-1"}, [][]string{{"name", "code"}}, "id", "",
 			map[string]string{"/name": "{{.Intent.Reference}}"},
 		},
+		"the name of a domain": {
+			map[string]any{"domain_name": "shop.example.net"}, [][]string{{"domain_name"}}, "id", "",
+			map[string]string{"/domain_name": "{{.Intent.Reference}}.shop.example.net"},
+		},
 		"the last of those alike": {
 			map[string]any{"source_no": "s-1", "event_no": "e-1"}, [][]string{{"source_no", "event_no"}}, "id", "",
 			map[string]string{"/event_no": "e-{{.Intent.Reference}}"},

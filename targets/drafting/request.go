@@ -155,13 +155,21 @@ func idIn(answer any) string {
 // secretName matches names of headers, parameters and members that may hold a secret: an author or a secretary is none.
 var secretName = regexp.MustCompile(`(?i)auth([^o]|o[^r]|$)|authori[sz]|cookie|token|secret([^a]|$)|passw|passphrase|pwd|api[-_]?key|session([-_]?(id|key|token))?$|signature|credential|csrf|xsrf|cvv|cvc|iban|card[-_]?number|\bpin\b`)
 
+// aboutSecret matches names of what is said of secrets, such as how long a password is good, and that are none.
+var aboutSecret = regexp.MustCompile(`(?i)(expir(y|es|ation)|days|length|policy|strength|enabled|required|changed)([-_]?(in|at|days))?$`)
+
+// holdsSecret reports that a header, a parameter or a member that is called so may hold a secret.
+func holdsSecret(name string) bool {
+	return secretName.MatchString(name) && !aboutSecret.MatchString(name)
+}
+
 // query writes the parameters into the path. A parameter that may hold a secret becomes a
 // variable.
 func (c Request) query(d *Draft, prefix string) {
 	var parts []string
 	for part := range strings.SplitSeq(c.URL.RawQuery, "&") {
 		name, value, _ := strings.Cut(part, "=")
-		if secretName.MatchString(name) || strings.EqualFold(name, "key") {
+		if holdsSecret(name) || strings.EqualFold(name, "key") {
 			value = d.variable(Variable(prefix, name), value)
 		} else {
 			value = Escape(value)
@@ -215,7 +223,7 @@ func (d *Draft) header(name, value, prefix string) {
 		}
 		word := map[string]string{"bearer": "TOKEN", "basic": "BASIC"}[strings.ToLower(scheme)]
 		d.Header[name] = strings.TrimSpace(scheme + " " + d.variable(Variable(prefix, cmp.Or(word, "AUTHORIZATION")), secret))
-	case secretName.MatchString(name) || strings.HasSuffix(lower, "key"):
+	case holdsSecret(name) || strings.HasSuffix(lower, "key"):
 		d.Header[name] = d.variable(Variable(prefix, name), value)
 	default:
 		d.Header[name] = Escape(value)
@@ -269,7 +277,7 @@ func (d *Draft) members(prefix string) {
 		case string:
 			rank, ok := Likely(name)
 			switch {
-			case secretName.MatchString(name):
+			case holdsSecret(name):
 				d.Templates[pointer] = d.variable(Variable(prefix, name), value)
 			case ok || strings.Contains(strings.TrimSpace(value), " ") && !dateLike.MatchString(value):
 				d.Texts = append(d.Texts, pointer)

@@ -14,6 +14,7 @@ func TestAnAuthorIsNoSecret(t *testing.T) {
 	for name, secret := range map[string]bool{
 		"author": false, "authorName": false, "co_author": false, "authority": false, "secretary": false, "session_title": false, "sessionsPerWeek": false,
 		"auth": true, "authorization": true, "oauth_code": true, "authToken": true, "x-auth": true, "authorisation": true, "client_secret": true,
+		"password_expiry": false, "passwordExpiresAt": false, "password-policy": false, "token_expires_in": false, "password_change": true,
 		"secrets": true, "session": true, "sessionId": true, "session_key": true, "password": true,
 	} {
 		r, err := drafting.ReadCurl(`curl http://127.0.0.1/things -d '{"` + name + `": "some words"}'`)
