@@ -58,17 +58,20 @@ func nameAgain(f *File, r Repeated) {
 // another's things, such as facet_translation, has the thing's id in what refers to it.
 func inStep(f *File, r Repeated) {
 	p := f.Proof
-	name := f.name(r.First)
-	if p.Identity == "" || p.Shown != (databases.Shown{}) || r.Rows != 1 || r.Row == nil || name == "" || len(p.Several.Rows) > 0 {
+	names := []string{f.name(r.First)}
+	if r.Rows == 2 { // of which the row is one
+		names = append(names, f.name(r.Again))
+	}
+	if p.Identity == "" || p.Shown != (databases.Shown{}) || r.Rows != len(names) || r.Row == nil || slices.Contains(names, "") || len(p.Several.Rows) > 0 {
 		return
 	}
 	_, member := jsonpointer.Cut(p.Named.JSON)
 	for _, c := range p.Table.Columns {
-		if c.Name == p.Identity || !idLike.MatchString(c.Name) || p.Row[c.Name] != p.Row[p.Identity] || r.Row[c.Name] != name {
+		if c.Name == p.Identity || !idLike.MatchString(c.Name) || p.Row[c.Name] != p.Row[p.Identity] || !slices.Contains(names, r.Row[c.Name]) {
 			continue
 		}
 		before := p.Identity
-		if r.Row[before] != name {
+		if !slices.Contains(names, r.Row[before]) {
 			p.Identity = c.Name
 			return
 		}

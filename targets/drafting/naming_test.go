@@ -78,13 +78,16 @@ func TestColumnsThatAreCountedInStep(t *testing.T) {
 		"another thing":                       {refers("invoices", "customer_id", "shop.customers"), "id", inStep("customer_id", "7"), inStep("customer_id", "8"), "id", "id", true},
 		"the path is called as the part":      {refers("order_lines", "order_id", "orders"), "id", inStep("order_id", "7"), inStep("order_id", "8"), "id", "id", true},
 	} {
-		f := &File{Draft: Draft{Path: "/lines", Body: map[string]any{"note": "x"}}, Proof: &Proof{
-			Table: c.table, Row: c.first, Identity: c.identity, Named: contract.Identity{JSON: "/" + c.member}, Told: map[string]any{c.member: "7"},
-		}}
 		answer := Answer{Status: 201, Body: map[string]any{c.member: "8"}}
-		f.Learn(Repeated{First: answer, Again: answer, Rows: 1, Row: c.another})
-		require.Equal(t, c.is, f.Proof.Identity, name)
-		require.Equal(t, c.doubted, strings.Contains(strings.Join(f.Doubts, "\n"), "Which column"), name)
+		before := Answer{Status: 201, Body: map[string]any{c.member: "6"}}
+		for _, r := range []Repeated{{First: answer, Again: answer, Rows: 1, Row: c.another}, {First: before, Again: answer, Rows: 2, Row: c.another}} {
+			f := &File{Draft: Draft{Path: "/lines", Body: map[string]any{"note": "x"}}, Proof: &Proof{
+				Table: c.table, Row: c.first, Identity: c.identity, Named: contract.Identity{JSON: "/" + c.member}, Told: map[string]any{c.member: "7"},
+			}}
+			f.Learn(r)
+			require.Equal(t, c.is, f.Proof.Identity, name)
+			require.Equal(t, c.doubted, strings.Contains(strings.Join(f.Doubts, "\n"), "Which column"), name)
+		}
 	}
 }
 
