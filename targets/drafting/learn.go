@@ -303,6 +303,8 @@ func (f *File) otherBody(l *learnt, r Repeated) {
 		if f.Draft.Key.In == contract.KeyInHeader && l.natural == nil && len(l.existing.Statuses) > 0 && r.Again.Status != http.StatusConflict && SameRefusal(r.Again, *r.Altered) {
 			f.Doubt("Whether a repetition may be refused as another body is: the same request again under its key was answered %d, in the same words. So a client whose answer is lost never gets it. The file takes that for the answer to what is there (existing), so runs do not judge it; if a repetition must get the first one's answer, take existing out.", r.Again.Status)
 		}
+	case r.First.Status == http.StatusAccepted && r.Altered.Done() && f.Proof != nil && reflect.DeepEqual(f.Proof.Told, r.First.Body):
+		f.Doubt("What becomes of another body under the same key: it was accepted (%d), as every request is, so the answer says of neither whether it is done. Nothing is promised about it; if the first one counts, say so in contract.fingerprint.", r.Altered.Status)
 	case r.Altered.Done() && reflect.DeepEqual(r.Altered.Body, r.First.Body) && r.First.Body != nil:
 		l.original = true
 	case SameThing(f, *r.Altered, r.First):

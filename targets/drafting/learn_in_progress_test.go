@@ -57,3 +57,32 @@ func TestAnUpsertMayReplace(t *testing.T) {
 		require.Equal(t, !may, strings.Contains(text, "\n    alter: "), "%s\n%s", path, text)
 	}
 }
+
+// TestAnAnswerThatAllGetPromisesNothingOfAnotherBody holds that a body which is accepted as every other one is not taken for one that gets the first
+// one's answer.
+func TestAnAnswerThatAllGetPromisesNothingOfAnotherBody(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status   int
+		told     map[string]any
+		promised bool
+	}{
+		"accepted as all are":  {202, map[string]any{"status": "accepted"}, false},
+		"accepted by its name": {202, map[string]any{"status": "accepted", "note": "a"}, true},
+		"done as all are":      {201, map[string]any{"status": "accepted"}, true},
+	} {
+		f := File{
+			Dialect: databases.SQLite, Proof: &Proof{Text: "/note", Where: Where{Column: "note", Exact: true}, Table: databases.Table{Name: "orders"}, Told: c.told},
+			Draft: Draft{Name: "create", Method: "POST", Path: "/t", Body: map[string]any{"note": "x", "amount": 1}, Texts: []string{"/note"}, Key: InHeader("Idempotency-Key")},
+		}
+		said := map[string]any{"status": "accepted"}
+		if c.told["note"] != nil {
+			said["note"] = "b"
+		}
+		first := Answer{Status: c.status, Body: said}
+		f.Learn(Repeated{First: first, Again: first, Altered: &first, Rows: 1})
+		text, err := f.Text()
+		require.NoError(t, err)
+		require.Equal(t, c.promised, strings.Contains(text, "on_mismatch: replay-original"), "%s\n%s", name, text)
+	}
+}
