@@ -220,9 +220,12 @@ func why(a Answer) map[string]any {
 		where[at] = value
 		return where
 	}
-	said := ""
-	failure, _ := jsonpointer.Resolve(a.Body, strings.TrimSuffix(a.DeniedAt, "/0"))
-	Scalars(strings.TrimSuffix(a.DeniedAt, "/0"), failure, func(at string, value any) {
+	said, within := "", strings.TrimSuffix(a.DeniedAt, "/0")
+	if within == "" { // what else the answer has may be the request's own
+		return where
+	}
+	failure, _ := jsonpointer.Resolve(a.Body, within)
+	Scalars(within, failure, func(at string, value any) {
 		if text, is := value.(string); is && sentence(text) && len(text) > len(said) {
 			said = text
 			clear(where)

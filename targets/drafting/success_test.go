@@ -66,6 +66,10 @@ func TestARefusalThatIsAnswered200(t *testing.T) {
 			false, "", `{"id": 13, "result": [26]}`, `{"id": 13, "error": ["UserError", ["The code on party must be unique.", "", null]]}`,
 			[]string{"where: {/error/0: null}", "existing: {statuses: [200], where: {/error/1/0: The code on party must be unique.}}"},
 		},
+		"a mere no beside what was sent": {
+			false, "", `{"ok": true, "item": {"title": "a lamp"}}`, `{"ok": false, "item": {"title": "a lamp of the hall"}}`,
+			[]string{"existing: {statuses: [200], where: {/ok: false}}"},
+		},
 		"a code of a mutation": {
 			true, "/data/createCustomer/id", `{"data": {"createCustomer": {"id": "7"}}}`,
 			`{"data": {"createCustomer": {"errorCode": "EMAIL_ADDRESS_CONFLICT_ERROR", "message": "The email address is not available."}}}`,
