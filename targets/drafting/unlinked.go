@@ -16,10 +16,10 @@ var (
 )
 
 // MayBeUnlinked reports that rows of a table may be an effect of creates although nothing in them says of which: going by its names, it is no log
-// and no record of requests, and no other effect counts it. What a library keeps for itself has often a schema of its own.
+// and no record of requests, and no other effect counts it.
 func MayBeUnlinked(f *File, t databases.Table) bool {
 	same := func(o databases.Table) bool { return o.FullName() == t.FullName() }
-	return !same(f.Proof.Table) && t.Schema == f.Proof.Table.Schema && (f.Proof.Through == nil || !same(f.Proof.Through.Table)) && (holdsMessages(t) || !bookkeeping.MatchString(t.Name) && !noting.MatchString(t.Name) && !ofCalls.MatchString(t.Name)) &&
+	return !same(f.Proof.Table) && (f.Proof.Through == nil || !same(f.Proof.Through.Table)) && (holdsMessages(t) || !bookkeeping.MatchString(t.Name) && !noting.MatchString(t.Name) && !ofCalls.MatchString(t.Name)) &&
 		!slices.ContainsFunc(t.Columns, func(c databases.Column) bool { return ofRequests.MatchString(c.Name) }) &&
 		!slices.ContainsFunc(f.Children, func(c Child) bool { return same(c.Table) }) &&
 		!slices.ContainsFunc(f.Proof.Others, func(o Beside) bool { return same(o.Table) }) &&
