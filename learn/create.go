@@ -355,9 +355,7 @@ func (i *inquiry) look(ctx context.Context, c drafting.Created) (why string) {
 			p.Table.FullName(), c.Landings[other].Table.FullName())
 	}
 	fmt.Fprintf(i.Said, "it was answered %d; %s landed in %s.%s\n", c.Status, p.Text, inert.Comment(p.Table.FullName()), inert.Comment(p.Column))
-	if i.file.Success = drafting.InForm(i.file.Draft, *p, c); i.file.Draft.GraphQL {
-		i.file.Success = drafting.InPayload(*p, c)
-	}
+	i.file.Success = drafting.InForm(i.file.Draft, *p, c)
 	i.children(ctx)
 	return ""
 }

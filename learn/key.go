@@ -24,8 +24,10 @@ func findKey(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Rep
 		i.file.Draft = without
 		return r, err
 	}
+	plain := i.file
+	plain.Draft = without
 	names := tried
-	if answers, markers := all.done(ctx, "headers", "[{send: {}}, {send: {}}]"); len(answers) > 1 && answers[0].Done() && answers[1].Done() && i.made(ctx, markers[0]) > 1 {
+	if makesTwoRows(ctx, i, all, "headers", "[{send: {}}, {send: {}}]") {
 		names = nil // with all of them at once: none of them is
 	}
 	for _, name := range names {
@@ -38,7 +40,11 @@ func findKey(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Rep
 		if !makesOneRow(ctx, i, asking) {
 			continue
 		}
-		if with, is, _ := underKey(ctx, i); is && makesTwoRows(ctx, i, without) {
+		with, is, _ := underKey(ctx, i)
+		if !is {
+			continue
+		}
+		if control, err := i.questionerFor(plain); err == nil && makesTwoRows(ctx, i, control, "no-header", "[{send: {}}, {send: {}}]") {
 			fmt.Fprintf(i.Said, "with %s the same request again made no second row, twice: it is the key\n", name)
 			i.file.KeySeen = "without this header the same request again made a second row, and with it none"
 			return with, nil
@@ -76,8 +82,7 @@ func givesAnother(ctx context.Context, i *inquiry) bool {
 	if err != nil {
 		return false
 	}
-	answers, markers := asking.done(ctx, "another-page", "[{send: {}}, {send: {key: fresh}}]")
-	return len(answers) > 1 && answers[0].Done() && answers[1].Done() && i.made(ctx, markers[0]) > 1
+	return makesTwoRows(ctx, i, asking, "another-page", "[{send: {}}, {send: {key: fresh}}]")
 }
 
 // findPlace looks for the key among places of the request, where the second of two creates took the place of the first: with another value in
@@ -119,16 +124,9 @@ func makesOneRow(ctx context.Context, i *inquiry, asking *questioner) bool {
 	return len(answers) > 1 && answers[0].Done() && !answers[1].Failed() && i.made(ctx, markers[0]) == 1
 }
 
-// makesTwoRows reports that a create and its repetition make two rows as a draft has them.
-func makesTwoRows(ctx context.Context, i *inquiry, as drafting.Draft) bool {
-	with := i.file.Draft
-	defer func() { i.file.Draft = with }()
-	i.file.Draft = as
-	asking, err := i.questioner()
-	if err != nil {
-		return false
-	}
-	answers, markers := asking.done(ctx, "no-header", "[{send: {}}, {send: {}}]")
+// makesTwoRows reports that two requests of one create are both done, and make two rows.
+func makesTwoRows(ctx context.Context, i *inquiry, asking *questioner, name, steps string) bool {
+	answers, markers := asking.done(ctx, name, steps)
 	return len(answers) > 1 && answers[0].Done() && answers[1].Done() && i.made(ctx, markers[0]) > 1
 }
 

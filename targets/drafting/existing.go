@@ -40,13 +40,13 @@ func narrowed(f *File, existing, declined contract.Signature, r Repeated) contra
 	})
 	for _, at := range places {
 		first, _ := jsonpointer.Resolve(all[0].Body, at)
+		if _, list := first.([]any); list {
+			continue
+		}
 		value := plain(first)
 		says := func(a Answer) bool {
 			said, there := jsonpointer.Resolve(a.Body, at)
 			return there && plain(said) == value
-		}
-		if _, list := first.([]any); list {
-			continue
 		}
 		if tells(f, value, existing.Statuses[0]) && !slices.ContainsFunc(all, func(a Answer) bool { return !says(a) }) && !slices.ContainsFunc(others, says) {
 			existing.Where = map[string]any{at: value}

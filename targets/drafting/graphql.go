@@ -3,6 +3,7 @@ package drafting
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -56,10 +57,7 @@ func arguments(body map[string]any) (members map[string]any, written string, fou
 		holed.WriteString(document[last:from] + place(len(names)))
 		names, last = append(names, name), to
 	}
-	whole := map[string]any{}
-	for name, value := range body {
-		whole[name] = value
-	}
+	whole := maps.Clone(body)
 	whole["query"] = holed.String() + document[last:]
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)

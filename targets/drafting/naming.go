@@ -81,12 +81,14 @@ func inStep(f *File, r Repeated) {
 		called := cmp.Compare(alike(member, c.Name), alike(member, before))
 		constrained := slices.ContainsFunc(p.Table.Unique, func(unique []string) bool { return slices.Contains(unique, c.Name) })
 		refers := slices.IndexFunc(p.Table.Refers, func(r databases.Reference) bool { return r.Column == c.Name })
-		chosen, other := c.Name, before
-		if !(called > 0 || called == 0 && constrained && namesAnother.MatchString("/"+c.Name) || refers >= 0 && partOf(p.Table.Name, p.Table.Refers[refers].Table, f.Draft.Path)) {
-			if refers < 0 {
-				continue
-			}
-			chosen, other = before, c.Name
+		likelier := called > 0 || called == 0 && constrained && namesAnother.MatchString("/"+c.Name) ||
+			refers >= 0 && partOf(p.Table.Name, p.Table.Refers[refers].Table, f.Draft.Path)
+		if !likelier && refers < 0 {
+			continue
+		}
+		chosen, other := before, c.Name
+		if likelier {
+			chosen, other = other, chosen
 		}
 		f.Doubt("Which column %s names: %s and %s of each row had its value, as two that are counted in step do until creates overlap. The file says %s, for identity of rows; if runs show an answer that no row has, it is %s.", f.named().Where(), chosen, other, chosen, other)
 		p.Identity = chosen

@@ -25,9 +25,9 @@ type Success struct {
 	Field  string   // of a form that leads elsewhere when it was taken: a page that has it is the form again; empty: it is no such form
 }
 
-// InPayload is the member by which what a mutation of GraphQL answers says that it was refused: many list such errors beside what was created, and
+// inPayload is the member by which what a mutation of GraphQL answers says that it was refused: many list such errors beside what was created, and
 // none at the top.
-func InPayload(p Proof, c Created) Success {
+func inPayload(p Proof, c Created) Success {
 	segments := strings.Split(p.Named.JSON, "/")
 	if len(segments) < 4 || segments[1] != "data" {
 		return Success{}
@@ -35,16 +35,23 @@ func InPayload(p Proof, c Created) Success {
 	within := strings.Join(segments[:3], "/")
 	payload, _ := jsonpointer.Resolve(c.Answer, within)
 	object, _ := payload.(map[string]any)
-	s := lacking(object)
+	return lacking(object).inside(within)
+}
+
+// inside is the member in a part of the answer.
+func (s Success) inside(within string) Success {
 	if s.Within = within; s.At != "" {
 		s.At = within + s.At
 	}
 	return s
 }
 
-// InForm is how a form that was answered by a redirect is known to be shown again, because of a mistake in it: by the field that has the
-// marker.
+// InForm is how answers say that a create succeeded, in the form in which it was answered: a form that was answered by a redirect is known to be
+// shown again, because of a mistake in it, by the field that has the marker.
 func InForm(d Draft, p Proof, c Created) Success {
+	if d.GraphQL {
+		return inPayload(p, c)
+	}
 	s := SuccessIn(c.Answer)
 	if list, is := c.Answer.([]any); is {
 		s = successWithin(list, p.Named.JSON)
@@ -99,11 +106,7 @@ func successWithin(answer []any, named string) Success {
 	if !deeper || !there {
 		return Success{}
 	}
-	s := SuccessIn(part)
-	if s.Within = within; s.At != "" {
-		s.At = within + s.At
-	}
-	return s
+	return SuccessIn(part).inside(within)
 }
 
 // failures are the members by which an answer says that a request failed, whose other answers lack it, or have an empty list.

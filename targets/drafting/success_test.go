@@ -91,10 +91,7 @@ func TestARefusalThatIsAnswered200(t *testing.T) {
 				},
 			}
 			first := said(t, 200, c.first)
-			created := Created{Status: first.Status, Answer: first.Body}
-			if f.Success = InForm(f.Draft, *f.Proof, created); c.graphQL {
-				f.Success = InPayload(*f.Proof, created)
-			}
+			f.Success = InForm(f.Draft, *f.Proof, Created{Status: first.Status, Answer: first.Body})
 			require.True(t, f.Success.Read(first).Done())
 			f.Learn(Repeated{First: first, Again: f.Success.Read(said(t, 200, c.again)), Rows: 1, Natural: []string{"/code"}})
 			text, err := f.Text()
