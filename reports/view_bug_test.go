@@ -63,8 +63,9 @@ func TestABugIsOneSentence(t *testing.T) {
 			f.Detail, f.Outcomes[0] = history.Elsewhere, checker.Exists
 			f.Attempts[0].Status, f.Attempts[1].Status = 409, 422
 		}),
-		"A request without the required key was accepted (201)":                           two(checker.MissingKeyAccepted, nil),
-		"The row is there, but every retry gets no answer: the client never learns of it": two(checker.RefusedThoughDone, func(f *checker.Finding) { f.Attempts[1].Complete = false }),
+		"A request without the required key was accepted (201)":                                                                  two(checker.MissingKeyAccepted, nil),
+		"The row is there, but every retry gets no answer: the client never learns of it":                                        two(checker.RefusedThoughDone, func(f *checker.Finding) { f.Attempts[1].Complete = false }),
+		"The row is there, but every retry gets a 200 that is no acknowledgement by the contract: the client never learns of it": two(checker.RefusedThoughDone, func(f *checker.Finding) { f.Attempts[1].Status, f.Outcomes[1] = 200, checker.Exists }),
 		"The side effect “mails” is wrong: expected rows 1, observed rows 2": two(checker.EffectMismatch, func(f *checker.Finding) {
 			f.Detail, f.Observed, f.Expected = "mails", "rows 2", "rows 1: 1 for each row"
 		}),
