@@ -147,7 +147,7 @@ func foreignName(tr *trace, a *classified, names introducedBy) string {
 		}
 		said := []string{a.Key}
 		for _, b := range tr.intent.Bodies {
-			said = append(said, b.Content)
+			said = append(said, b.Content, b.Says)
 		}
 		if !slices.Contains(words(said), word) {
 			return word

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"net/http"
@@ -306,7 +305,7 @@ func (r *requests) renderAgain() bool {
 			one := r.one(i.ID, body)
 			values := r.values(i, body)
 			request, err := one.operation.Render(values.OfAttempt(r.config.Names.Key(i.ID, body), r.config.Base), variantOf(body))
-			if err != nil || !bytes.Equal(request.Body, one.request.Body) {
+			if err != nil || !request.SaysAs(one.request) {
 				return false
 			}
 			one.request, one.values = request, values

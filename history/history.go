@@ -201,7 +201,7 @@ type Body struct {
 	Path    string            `json:"path"`
 	Header  map[string]string `json:"header,omitempty"`
 	Content string            `json:"content"`
-	Says    string            `json:"says,omitempty"` // the members of a form, as a JSON object; empty: Content is JSON, or nothing
+	Says    string            `json:"says,omitempty"` // the members of a form or a query, as a JSON object; empty: Content is JSON, or nothing
 
 	Operation string `json:"operation,omitempty"` // that takes it; empty: the intent's
 }

@@ -74,7 +74,7 @@ func (h hider) steps(steps []targets.Step) []targets.Step {
 				q.Header[name] = h.hide(name, text)
 			}
 		}
-		for _, members := range []*map[string]any{&q.Body, &q.Form, &q.Multipart, &q.Text} {
+		for _, members := range []*map[string]any{&q.Body, &q.Form, &q.Multipart, &q.Text, &q.Query} {
 			if *members != nil {
 				*members = h.value("", *members).(map[string]any)
 			}

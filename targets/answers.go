@@ -49,7 +49,7 @@ func (o Operation) Answering(size AnswerSize) Operation {
 		}
 		o.Request.Path += separator + query.Encode()
 	}
-	for _, members := range []*map[string]any{&o.Request.Body, &o.Request.Form, &o.Request.Multipart, &o.Request.Text} {
+	for _, members := range []*map[string]any{&o.Request.Body, &o.Request.Form, &o.Request.Multipart, &o.Request.Text, &o.Request.Query} {
 		if *members != nil {
 			*members = merge(*members, asking.Body)
 		}

@@ -22,6 +22,7 @@ const (
 	FormPayload      PayloadKind = "form"
 	MultipartPayload PayloadKind = "multipart"
 	TextPayload      PayloadKind = "text"
+	QueryPayload     PayloadKind = "query"
 )
 
 // Payload returns what the request carries, with its templates.
@@ -35,6 +36,8 @@ func (q Request) Payload() (PayloadKind, map[string]any) {
 		return MultipartPayload, q.Multipart
 	case q.Text != nil:
 		return TextPayload, q.Text
+	case q.Query != nil:
+		return QueryPayload, q.Query
 	default:
 		return NoPayload, nil
 	}
@@ -47,6 +50,11 @@ func (r *Rendered) write(o Operation, members map[string]any) error {
 		return err
 	}
 	switch kind, _ := o.Request.Payload(); kind {
+	case QueryPayload:
+		var query []byte
+		query, err = formOf(members)
+		r.Path = withQuery(r.Path, string(query))
+		r.Says = says
 	case TextPayload:
 		r.Body, err = o.text(members)
 		r.Says = says
@@ -65,6 +73,21 @@ func (r *Rendered) write(o Operation, members map[string]any) error {
 		r.setType("application/json")
 	}
 	return err
+}
+
+// withQuery adds parameters behind those of a path, which stay as they are, to the byte. Not every server takes a plus sign for a space.
+func withQuery(path, parameters string) string {
+	path, fragment, cut := strings.Cut(path, "#")
+	switch {
+	case !strings.Contains(path, "?"):
+		path += "?"
+	case !strings.HasSuffix(path, "?") && !strings.HasSuffix(path, "&"):
+		path += "&"
+	}
+	if path += strings.ReplaceAll(parameters, "+", "%20"); cut {
+		path += "#" + fragment
+	}
+	return path
 }
 
 // setType names the type of the body where the file does not.

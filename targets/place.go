@@ -80,19 +80,7 @@ func (o Operation) placeInPath(r *Rendered, key string) error {
 	return nil
 }
 
-// placeInQuery adds the parameter of the key behind those of the path, which stay as they are, to
-// the byte.
+// placeInQuery adds the parameter of the key.
 func (o Operation) placeInQuery(r *Rendered, key string) {
-	path, fragment, cut := strings.Cut(r.Path, "#")
-	switch {
-	case !strings.Contains(path, "?"):
-		path += "?"
-	case !strings.HasSuffix(path, "?") && !strings.HasSuffix(path, "&"):
-		path += "&"
-	}
-	// Not every server takes a plus sign for a space.
-	r.Path = path + strings.ReplaceAll(url.QueryEscape(o.Key.Name)+"="+url.QueryEscape(key), "+", "%20")
-	if cut {
-		r.Path += "#" + fragment
-	}
+	r.Path = withQuery(r.Path, url.QueryEscape(o.Key.Name)+"="+url.QueryEscape(key))
 }

@@ -110,7 +110,7 @@ type Rendered struct {
 	Path   string // with {{.Key}} where a key in the path goes
 	Header map[string]string
 	Body   []byte // nil: none
-	Says   []byte // the members of a body that is not JSON, as a JSON object; nil: the body is JSON, or none
+	Says   []byte // the members of a body that is not JSON, or of a query, as a JSON object; nil: the body is JSON, or none
 	Signer string // the secret that signs the request; empty: nothing does
 	Drawn  Drawn
 	Own    map[string]string // what each attempt has for itself: headers by name, volatile members by JSON pointer
@@ -121,6 +121,14 @@ func (r Rendered) Clone() Rendered {
 	r.Header, r.Body, r.Says, r.Drawn.Unique = maps.Clone(r.Header), bytes.Clone(r.Body), bytes.Clone(r.Says), maps.Clone(r.Drawn.Unique)
 	r.Own = maps.Clone(r.Own)
 	return r
+}
+
+// SaysAs reports that two requests carry the same: their bodies are equal to the byte, or neither has one and their queries say the same.
+func (r Rendered) SaysAs(other Rendered) bool {
+	if len(r.Body) > 0 || len(other.Body) > 0 {
+		return bytes.Equal(r.Body, other.Body)
+	}
+	return bytes.Equal(r.Says, other.Says)
 }
 
 // Variant says which of its bodies a request carries.
@@ -200,7 +208,7 @@ func (q Request) taking(w Work) Request {
 	if len(w.Body) == 0 {
 		return q
 	}
-	for _, members := range []*map[string]any{&q.Body, &q.Form, &q.Multipart, &q.Text} {
+	for _, members := range []*map[string]any{&q.Body, &q.Form, &q.Multipart, &q.Text, &q.Query} {
 		if *members != nil {
 			*members = merge(*members, w.Body)
 		}

@@ -133,7 +133,7 @@ type Work struct {
 	Body   map[string]any    `yaml:"body" json:"body,omitempty"` // members
 }
 
-// Request is a template of the request without its key. At most one of Body, Form and Multipart is set.
+// Request is a template of the request without its key. At most one of Body, Form, Multipart, Text and Query is set.
 type Request struct {
 	Method    string            `yaml:"method" json:"method"`
 	Path      string            `yaml:"path" json:"path"`
@@ -143,6 +143,7 @@ type Request struct {
 	Multipart map[string]any    `yaml:"multipart" json:"multipart,omitempty"` // sent as multipart/form-data (RFC 7578)
 	Text      map[string]any    `yaml:"text" json:"text,omitempty"`           // sent as Written has it
 	Written   string            `yaml:"written" json:"written,omitempty"`     // template of a text in which the members of Text stand
+	Query     map[string]any    `yaml:"query" json:"query,omitempty"`         // sent as the query of the path, with no body
 	Sign      *Sign             `yaml:"sign" json:"sign,omitempty"`           // nil: it is not signed
 }
 

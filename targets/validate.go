@@ -235,6 +235,8 @@ func (v *validator) key(path string, o Operation) {
 	case contract.KeyInQuery:
 		if o.Key.Name == "" {
 			v.addMistake(path+"/key", "a key in the query needs the name of its parameter")
+		} else if _, taken := o.Request.Query[o.Key.Name]; taken {
+			v.addMistake(path+jsonpointer.Of("request", "query", o.Key.Name), "this parameter is the key's; leave it to the key")
 		} else if o.queries(o.Key.Name) {
 			v.addMistake(path+"/request/path", "the parameter %s is the key's; leave it to the key", v.doc.Shown(name))
 		}
@@ -269,6 +271,10 @@ func keyInBody(v *validator, path string, o Operation) {
 		return
 	}
 	kind, members := o.Request.Payload()
+	if kind == QueryPayload {
+		v.addMistake(path+"/key/in", "the request has no body; expected query")
+		return
+	}
 	pointer := jsonpointer.Member(o.Key.Name)
 	parent, _ := jsonpointer.Cut(pointer)
 	at, _ := jsonpointer.Resolve(members, parent)

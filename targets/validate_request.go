@@ -12,9 +12,9 @@ import (
 // payload looks for two payloads in one request, and for a type that only the payload knows.
 func (v *validator) payload(path string, o Operation) {
 	first, _ := o.Request.Payload()
-	for _, kind := range []PayloadKind{FormPayload, MultipartPayload, TextPayload} {
+	for _, kind := range []PayloadKind{FormPayload, MultipartPayload, TextPayload, QueryPayload} {
 		if at := path + jsonpointer.Of("request", string(kind)); kind != first && v.doc.Has(at) {
-			v.addMistake(at, "the request has a %s already; it carries one of body, form, multipart and text", first)
+			v.addMistake(at, "the request has a %s already; it carries one of body, form, multipart, text and query", first)
 		}
 	}
 	if first == MultipartPayload {

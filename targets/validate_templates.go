@@ -234,9 +234,9 @@ func (t Target) Differs(o Operation, v Values, which Variant) bool {
 	return !o.sameAs(v, which) && !(which == Altered && overlooks(t.Contract.Fingerprint, o, v))
 }
 
-// sameAs reports that a variant of the body has the same bytes as the body.
+// sameAs reports that a variant of the body is the body.
 func (o Operation) sameAs(v Values, which Variant) bool {
 	plain, err := o.Render(v, AsItIs)
 	other, otherErr := o.Render(v, which)
-	return errors.Join(err, otherErr) == nil && bytes.Equal(plain.Body, other.Body)
+	return errors.Join(err, otherErr) == nil && plain.SaysAs(other)
 }

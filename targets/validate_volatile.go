@@ -20,6 +20,8 @@ func volatile(v *validator, path string, o Operation) {
 		at := path + jsonpointer.Of("volatile", i)
 		template, there := jsonpointer.Resolve(members, pointer)
 		switch {
+		case kind == QueryPayload:
+			v.addMistake(at, "a request without a body is the same in each attempt but for its headers")
 		case !there:
 			v.addMistake(at, "there is no %s in the body of the request", v.doc.Shown(at))
 		case promise.Fingerprint.Mode == contract.FingerprintBytes:

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// ReadCurl understands a command line of curl with a JSON object, XML or a form for a body.
+// ReadCurl understands a command line of curl with a JSON object, XML, a form or only a query.
 // Nothing is run, no variable of the shell is filled in, and no file is read that the command
 // names: those of a form are in [Request.Files].
 func ReadCurl(command string) (Request, error) {
@@ -185,11 +185,14 @@ func (r *reading) curl() (Request, error) {
 		c.Page = c.referer()
 		return c, c.readParts(r.parts)
 	}
-	if len(r.data) == 0 {
-		return Request{}, errors.New("it has no body (-d): a create needs one that can carry a marker, or a form (-F)")
-	}
 	c.Page = c.referer()
-	return c, c.read(strings.Join(r.data, "&"))
+	if len(r.data) > 0 {
+		return c, c.read(strings.Join(r.data, "&"))
+	}
+	if r.method != "" && r.method != http.MethodGet && c.readQuery() == nil {
+		return c, nil
+	}
+	return Request{}, errors.New("it has no body (-d): a create needs one that can carry a marker, a form (-F), or parameters in its URL and a method (-X POST)")
 }
 
 // referer is the path and query of the page that the request came from, if that is the target's.

@@ -64,10 +64,11 @@ type Payload struct {
 	Form      bool   // as a form
 	Multipart bool   // the form is sent in parts
 	Written   string // template of a text of another kind, in which the members of the body stand; empty: it is none
+	Query     bool   // there is no body: the members are parameters of the query
 }
 
 // textual reports that all members of the body are texts, numbers as well.
-func (p Payload) textual() bool { return p.Form || p.Written != "" }
+func (p Payload) textual() bool { return p.Form || p.Written != "" || p.Query }
 
 // Keyed reports that the source names a key, which a client may send again.
 func (d Draft) Keyed() bool { return d.Key.In != contract.KeyNowhere }

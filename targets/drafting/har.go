@@ -57,7 +57,7 @@ type pair struct {
 }
 
 // ReadHAR lists the requests of a HAR file, as browsers export it, that look as if they created something: each
-// POST, PUT or PATCH with a JSON object or a form that was answered 2xx or sent the browser on, once for its method and
+// POST, PUT or PATCH with a JSON object, a form or a query that was answered 2xx or sent the browser on, once for its method and
 // path, in the order in which they were sent.
 func ReadHAR(data []byte) ([]Recorded, error) {
 	var file archive
@@ -89,13 +89,13 @@ func ReadHAR(data []byte) ([]Recorded, error) {
 var notCreating = regexp.MustCompile(`(?i)(^|[^a-z])(search|query|login|log-?in|logout|sign-?in|sign-?out|token|refresh|validate|verify|preview|estimate|graphql|analytics|telemetry|metrics|track|collect|beacon|events?|batch|logs?)([^a-z]|$)`)
 
 // LooksCreating goes by the status, and where that leaves it open by the end of the path, and by whether somebody
-// signs in.
+// signs in. Most requests without a body change what is there.
 func (r Recorded) LooksCreating() bool {
 	if r.Status == http.StatusCreated || r.Status == http.StatusAccepted {
 		return true
 	}
 	_, _, signsIn := r.credentials()
-	return !signsIn && !notCreating.MatchString(r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:])
+	return !signsIn && !r.Query && !notCreating.MatchString(r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:])
 }
 
 // Keyed reports whether the request carried an idempotency key.
@@ -106,13 +106,16 @@ func (r Recorded) Keyed() bool { return r.Draft("").Key.In != contract.KeyNowher
 func (e entry) recorded() (Recorded, bool) {
 	q, ok := e.request()
 	post := e.Request.PostData
-	if !ok || !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, q.Method) || post == nil {
+	if !ok || !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, q.Method) {
 		return Recorded{}, false
 	}
 	if (q.Status < 200 || q.Status > 299) && !redirects(q.Status) {
 		return Recorded{}, false
 	}
 	r := Recorded{Request: q}
+	if post == nil || post.Text == "" && len(post.Params) == 0 {
+		return r, r.readQuery() == nil
+	}
 	text := post.Text
 	if text == "" { // some browsers give a form only in its parts
 		form := url.Values{}

@@ -61,7 +61,7 @@ func (d Draft) headerKeys() []string {
 	for _, name := range slices.Sorted(maps.Keys(d.Header)) {
 		value := d.Header[name]
 		secret := strings.Contains(value, "${")
-		called := strings.HasSuffix(strings.ToLower(name), "key") && !holdsSecret(name)
+		called := strings.HasSuffix(strings.ToLower(name), "key") && !HoldsSecret(name)
 		if called || !secret && (uuidLike.MatchString(value) || keyHeader.MatchString(name) && strings.ContainsAny(value, "0123456789")) {
 			names = append(names, name)
 		}

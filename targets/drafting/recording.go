@@ -59,7 +59,7 @@ func (rec *recording) page(before []entry, r Request, space string) {
 			continue
 		}
 		holds := func(name, value string) bool {
-			return (holdsSecret(name) || r.Form && drawn(value)) && tokenIn(e, name, value) != (Extract{})
+			return (HoldsSecret(name) || r.Form && drawn(value)) && tokenIn(e, name, value) != (Extract{})
 		}
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(r.said())), func(name string) bool { return holds(name, r.said()[name]) }) {
 			continue

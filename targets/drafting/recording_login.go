@@ -36,7 +36,7 @@ func (c Request) credentials() (user, password string, ok bool) {
 		case !isText || text == "":
 		case passName.MatchString(name):
 			password = pointer
-		case userName.MatchString(name) && !holdsSecret(name) && user == "":
+		case userName.MatchString(name) && !HoldsSecret(name) && user == "":
 			user = pointer
 		}
 	})

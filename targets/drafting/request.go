@@ -26,6 +26,7 @@ type Request struct {
 	Form      bool   // the body was sent as a form; if not, as JSON
 	Multipart bool   // the form was sent in parts
 	Written   string // template of a body of another kind, in which the members stand; empty: it was none
+	Query     bool   // it had no body: the members were parameters of the URL, which has the others
 	Status    int    // that it was answered; 0: not known
 	Answer    any    // JSON; nil: not known
 	Page      string // path and query of the page with the form; empty: not known
@@ -73,6 +74,45 @@ func (c *Request) readForm(text string) error {
 	return nil
 }
 
+// readQuery takes the parameters of a request without a body for its members. What may be a secret or a key stays in the URL.
+func (c *Request) readQuery() error {
+	var kept []string
+	c.Query, c.Body = true, map[string]any{}
+	for part := range strings.SplitSeq(c.URL.RawQuery, "&") {
+		name, value, err := parameter(part)
+		_, again := c.Body[name]
+		switch {
+		case err != nil:
+			return err
+		case HoldsSecret(name) || squeezed(name) == "key" || NamesKey(name) || keyName.MatchString(squeezed(name)) || uuidLike.MatchString(value):
+			kept = append(kept, part)
+		case again:
+			return fmt.Errorf("its query has %s more than once", name)
+		case part != "":
+			c.Body[name] = value
+		}
+	}
+	if len(c.Body) == 0 {
+		return errNoMember
+	}
+	plain := *c.URL
+	plain.RawQuery = strings.Join(kept, "&")
+	c.URL = &plain
+	return nil
+}
+
+// errNoMember is why a request without a body cannot be that of a create.
+var errNoMember = errors.New("it has no body and no parameter that could carry a marker")
+
+// parameter is the name and the value of one parameter of a query.
+func parameter(part string) (name, value string, err error) {
+	name, value, _ = strings.Cut(part, "=")
+	if name, err = url.QueryUnescape(name); err == nil {
+		value, err = url.QueryUnescape(value)
+	}
+	return name, value, err
+}
+
 // numbers makes whole numbers int64, and the others float64.
 func numbers(value any) any {
 	switch value := value.(type) {
@@ -98,7 +138,7 @@ func numbers(value any) any {
 func (c Request) Draft(prefix string) Draft {
 	d := Draft{
 		Name: c.name(), Method: c.Method, Path: Escape(cmp.Or(c.URL.EscapedPath(), "/")),
-		Header: map[string]string{}, Given: map[string]string{}, Templates: map[string]string{}, Body: c.Body, Payload: Payload{c.Form, c.Multipart, c.Written},
+		Header: map[string]string{}, Given: map[string]string{}, Templates: map[string]string{}, Body: c.Body, Payload: Payload{c.Form, c.Multipart, c.Written, c.Query},
 		Identity: idIn(c.Answer),
 	}
 	if mutation := mutationOf(c.Body); mutation != "" && !c.Form {
@@ -158,8 +198,8 @@ var secretName = regexp.MustCompile(`(?i)auth([^o]|o[^r]|$)|authori[sz]|cookie|t
 // aboutSecret matches names of what is said of secrets, such as how long a password is good, and that are none.
 var aboutSecret = regexp.MustCompile(`(?i)(expir(y|es|ation)|days|length|policy|strength|enabled|required|changed)([-_]?(in|at|days))?$`)
 
-// holdsSecret reports that a header, a parameter or a member that is called so may hold a secret.
-func holdsSecret(name string) bool {
+// HoldsSecret reports that a header, a parameter or a member that is called so may hold a secret.
+func HoldsSecret(name string) bool {
 	return secretName.MatchString(name) && !aboutSecret.MatchString(name)
 }
 
@@ -169,7 +209,7 @@ func (c Request) query(d *Draft, prefix string) {
 	var parts []string
 	for part := range strings.SplitSeq(c.URL.RawQuery, "&") {
 		name, value, _ := strings.Cut(part, "=")
-		if holdsSecret(name) || strings.EqualFold(name, "key") {
+		if HoldsSecret(name) || strings.EqualFold(name, "key") {
 			value = d.variable(Variable(prefix, name), value)
 		} else {
 			value = Escape(value)
@@ -223,7 +263,7 @@ func (d *Draft) header(name, value, prefix string) {
 		}
 		word := map[string]string{"bearer": "TOKEN", "basic": "BASIC"}[strings.ToLower(scheme)]
 		d.Header[name] = strings.TrimSpace(scheme + " " + d.variable(Variable(prefix, cmp.Or(word, "AUTHORIZATION")), secret))
-	case holdsSecret(name) || strings.HasSuffix(lower, "key"):
+	case HoldsSecret(name) || strings.HasSuffix(lower, "key"):
 		d.Header[name] = d.variable(Variable(prefix, name), value)
 	default:
 		d.Header[name] = Escape(value)
@@ -277,7 +317,7 @@ func (d *Draft) members(prefix string) {
 		case string:
 			rank, ok := Likely(name)
 			switch {
-			case holdsSecret(name):
+			case HoldsSecret(name):
 				d.Templates[pointer] = d.variable(Variable(prefix, name), value)
 			case ok || strings.Contains(strings.TrimSpace(value), " ") && !dateLike.MatchString(value):
 				d.Texts = append(d.Texts, pointer)

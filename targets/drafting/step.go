@@ -147,6 +147,8 @@ func payload(p Payload) string {
 	switch {
 	case p.Written != "":
 		return "text"
+	case p.Query:
+		return "query"
 	case p.Multipart:
 		return "multipart"
 	case p.Form:

@@ -126,10 +126,14 @@ func (d *Document) Server() string {
 	return address
 }
 
-// Creates lists the operations that look as if they create something: a POST with a JSON object or a form for a body, or a
+// Creates lists the operations that look as if they create something: a POST with a JSON object, a form or, where no other does, only a query, or a
 // PUT to a path whose last segment the client chooses, and which documents a 201. A PATCH or a PUT of what such a POST creates comes last.
 func (d *Document) Creates() []Create {
-	return slices.DeleteFunc(d.posts(), func(c Create) bool { return !c.looksCreating() })
+	all := slices.DeleteFunc(d.posts(), func(c Create) bool { return !c.looksCreating() })
+	if bodies := slices.DeleteFunc(slices.Clone(all), func(c Create) bool { return c.queried() && !c.saysCreating() }); len(bodies) > 0 {
+		return bodies // most requests without a body change what is there
+	}
+	return all
 }
 
 // Find returns the operation of this name or operationId, whether it looks as if it created something or not.
@@ -142,7 +146,7 @@ func (d *Document) Find(name string) (Create, bool) {
 	return posts[i], true
 }
 
-// posts lists all POST operations with a JSON body or a form, the PUT operations that create, and behind them the PATCH and PUT operations
+// posts lists all POST operations with a JSON body, a form or a query, the PUT operations that create, and behind them the PATCH and PUT operations
 // that change what a POST of the document creates.
 func (d *Document) posts() []Create {
 	var all, changes []Create
@@ -157,10 +161,13 @@ func (d *Document) posts() []Create {
 			method string
 			op     *openapi3.Operation
 		}{{http.MethodPost, item.Post}, {http.MethodPut, item.Put}, {http.MethodPatch, item.Patch}} {
-			if of.op == nil || bodySchema(of.op) == nil {
+			if of.op == nil {
 				continue
 			}
 			c := Create{Method: of.method, Path: path, id: of.op.OperationID, op: of.op, shared: item.Parameters}
+			if c.schema() == nil {
+				continue
+			}
 			collection := paths[path[:max(strings.LastIndex(path, "/"), 0)]]
 			made := c.last() != "" && collection != nil && collection.Post != nil
 			switch creates := slices.Contains(c.statuses(), http.StatusCreated); {
@@ -222,10 +229,15 @@ func (c Create) last() string {
 
 var notCreating = regexp.MustCompile(`(?i)(^|[^a-z])(search|query|login|log-?in|logout|sign-?in|sign-?out|token|refresh|validate|verify|preview|estimate|calculate|convert|graphql|introspect|revoke|cancel)([^a-z]|$)`)
 
+// saysCreating goes by the documented statuses.
+func (c Create) saysCreating() bool {
+	statuses := c.statuses()
+	return slices.Contains(statuses, http.StatusCreated) || slices.Contains(statuses, http.StatusAccepted)
+}
+
 // looksCreating goes by the documented statuses, and where they leave it open by the last word of the path.
 func (c Create) looksCreating() bool {
-	statuses := c.statuses()
-	if slices.Contains(statuses, http.StatusCreated) || slices.Contains(statuses, http.StatusAccepted) {
+	if c.saysCreating() {
 		return true
 	}
 	segments := strings.Split(strings.TrimRight(c.Path, "/"), "/")
@@ -234,7 +246,7 @@ func (c Create) looksCreating() bool {
 
 // Keyed reports whether the document names an idempotency key of the operation.
 func (c Create) Keyed() bool {
-	return c.key(flatten(bodySchema(c.op), 0)).In != contract.KeyNowhere
+	return c.key(flatten(c.schema(), 0)).In != contract.KeyNowhere
 }
 
 // jsonSchema is the schema of the operation's JSON body; nil: it has none.

@@ -27,12 +27,12 @@ func (d *Document) draft(c Create, prefix string, generation int) (drafting.Draf
 		Name: c.Name, Summary: c.Summary, Method: c.Method, Header: map[string]string{}, Statuses: c.statuses(),
 	}
 	s := sampler{}
-	if schema := bodySchema(c.op); schema != nil {
+	if schema := c.schema(); schema != nil {
 		if err := d.withBody(c, schema, &s, &draft); err != nil {
 			return drafting.Draft{}, err
 		}
 	}
-	if draft.Key = c.key(flatten(bodySchema(c.op), 0)); draft.Key.In == contract.KeyInBody {
+	if draft.Key = c.key(flatten(c.schema(), 0)); draft.Key.In == contract.KeyInBody {
 		delete(draft.Body, draft.Key.Name)
 	}
 	draft.Identity = c.identity()
@@ -48,12 +48,13 @@ func (d *Document) draft(c Create, prefix string, generation int) (drafting.Draf
 
 // withBody gives a draft a sample of the body.
 func (d *Document) withBody(c Create, schema *openapi3.SchemaRef, s *sampler, draft *drafting.Draft) error {
-	draft.Form = jsonSchema(c.op) == nil
+	draft.Query = c.queried()
+	draft.Form = jsonSchema(c.op) == nil && !draft.Query
 	body, isObject := s.body(c.op, schema)
 	if !isObject {
 		return fmt.Errorf("the body of %s %s is no JSON object", c.Method, c.Path)
 	}
-	if draft.Form {
+	if draft.Form || draft.Query {
 		s.flat(body)
 	}
 	if err := d.doc.ValidateSchemaJSON(schema.Value, jsonValue(body), openapi3.VisitAsRequest()); err != nil {
@@ -89,6 +90,9 @@ func (s *sampler) body(op *openapi3.Operation, schema *openapi3.SchemaRef) (map[
 // bodyExamples are the examples that stand beside a body's schema.
 func bodyExamples(op *openapi3.Operation) []any {
 	var all []any
+	if op.RequestBody == nil {
+		return nil
+	}
 	content := op.RequestBody.Value.Content
 	for _, kind := range sortedKeys(content) {
 		media := content[kind]
@@ -234,7 +238,7 @@ func (c Create) parameters(draft *drafting.Draft, prefix string) {
 	draft.Path = drafting.Escape(c.Path)
 	var query []string
 	for _, p := range c.all() {
-		if p.Name == draft.Key.Name || !p.Required && p.In != "path" {
+		if p.Name == draft.Key.Name || !p.Required && p.In != "path" || c.carries(p) {
 			continue
 		}
 		value, known := parameterValue(p)

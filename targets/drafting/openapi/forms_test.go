@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 func TestAFormHasWhatADocumentSpellsInOneWay(t *testing.T) {
@@ -17,4 +19,17 @@ func TestAFormHasWhatADocumentSpellsInOneWay(t *testing.T) {
 	}
 	require.Equal(t, "/id", d.Identity)
 	require.Contains(t, d.Doubts[0], "Whether the sample body fits its schema", "which requires what is left out")
+}
+
+// TestWhatHasNoBodySaysItInItsQuery holds that the parameters of a POST without a body are its members, but for its key and secrets, and that such a
+// POST counts for a create only where no other one does.
+func TestWhatHasNoBodySaysItInItsQuery(t *testing.T) {
+	t.Parallel()
+	d := draft(t, "query.yaml", "")
+	require.True(t, d.Query && !d.Form)
+	require.Equal(t, map[string]any{"seats": int64(2), "title": "sample"}, d.Body)
+	require.Equal(t, []string{"/title"}, d.Texts)
+	require.Equal(t, "/id", d.Identity)
+	require.Equal(t, contract.Key{In: contract.KeyInQuery, Name: "request_id", Required: true, Format: contract.OnlyUUID}, d.Key.Key)
+	require.Contains(t, d.Path, "/tickets?api_key=")
 }
