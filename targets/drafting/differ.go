@@ -34,7 +34,7 @@ func (d Draft) codes() []string {
 		if !isText || d.document(pointer) || d.Templates[pointer] != "" || fixedName.MatchString(name) || dateLike.MatchString(text) || amountLike.MatchString(text) || strings.Contains(text, "://") {
 			return
 		}
-		if isAddress(text) || idLike.MatchString(name) || strings.ContainsAny(text, "0123456789") || hostName.MatchString(name) && hostLike.MatchString(text) {
+		if isAddress(text) || idLike.MatchString(name) || strings.ContainsAny(text, "0123456789") || isHost(name, text) {
 			found = append(found, pointer)
 		}
 	})
@@ -175,14 +175,22 @@ func isAddress(text string) bool { return strings.Contains(text, "@") }
 // hostName matches names of members that hold the name of a host or a domain, as hostLike does.
 var hostName = regexp.MustCompile(`(?i)domain|host|fqdn`)
 
-// hostLike matches the name of a host or a domain.
-var hostLike = regexp.MustCompile(`(?i)^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9-]+)*\.[a-z]{2,}$`)
+// hostLike matches the name of a host or a domain, which a zone's ends with a dot.
+var hostLike = regexp.MustCompile(`(?i)^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9-]+)*\.[a-z]{2,}\.?$`)
+
+// reserved matches the name of a host that nobody has (RFC 2606).
+var reserved = regexp.MustCompile(`(?i)(^|\.)(example(\.(com|net|org))?|test|invalid|localhost)\.?$`)
+
+// isHost reports that a member holds the name of a host or a domain, by its own name or because no other text is written so.
+func isHost(name, text string) bool {
+	return hostLike.MatchString(text) && (hostName.MatchString(name) || reserved.MatchString(text) || strings.HasSuffix(text, "."))
+}
 
 // differing is a template for another value of the same form for each create.
 func differing(value string) string {
 	switch {
 	case isAddress(value):
-		return referenceTemplate + addressEnd
+		return referenceTemplate + addressEnd(value)
 	case uuidLike.MatchString(value):
 		return `{{unique "uuid"}}`
 	case regexp.MustCompile(`^\+?[0-9 ]+$`).MatchString(value):
@@ -264,8 +272,14 @@ func Measured(f *File) []string {
 	return append(times, numbers...)
 }
 
-// addressEnd is a domain that nobody has (RFC 2606): no mail of a test reaches anyone.
-const addressEnd = "@example.com"
+// addressEnd is a domain that nobody has (RFC 2606), as no mail of a test may reach anyone: the source's if it is one, since a target may have
+// accounts in that one only.
+func addressEnd(address string) string {
+	if end := address[strings.LastIndex(address, "@")+1:]; hostLike.MatchString(end) && reserved.MatchString(end) {
+		return "@" + end
+	}
+	return "@example.com"
+}
 
 // numberTemplate is a marker that is a number in JSON.
 const numberTemplate = "{{.Intent.Marker | json}}"
@@ -277,11 +291,14 @@ func (d Draft) marking(pointer string) string {
 		return numberTemplate
 	}
 	text, _ := value.(string)
+	_, name := jsonpointer.Cut(pointer)
 	switch {
 	case d.Multipart && slices.Contains(inFiles(d), pointer):
 		return inFile(pointer, text)
 	case isAddress(text):
-		return markerTemplate + addressEnd
+		return markerTemplate + addressEnd(text)
+	case isHost(name, text): // within what its owner has
+		return markerTemplate + "." + Escape(text)
 	}
 	return markerTemplate
 }

@@ -25,7 +25,7 @@ func TestWhatTheDatabaseAllowsOnce(t *testing.T) {
 	}{
 		"a tenant of another table": {
 			map[string]any{"tenant_id": tenant, "email": "ada@example.org"}, [][]string{{"tenant_id", "email"}}, "id", "tenant_id",
-			map[string]string{"/email": "{{.Intent.Reference}}@example.com"},
+			map[string]string{"/email": "{{.Intent.Reference}}@example.org"},
 		},
 		"a tenant of which no constraint says so": {
 			map[string]any{"domain_id": "default", "code": "A-1"}, [][]string{{"domain_id", "code"}}, "id", "",
@@ -38,6 +38,14 @@ func TestWhatTheDatabaseAllowsOnce(t *testing.T) {
 		"the name of a domain": {
 			map[string]any{"domain_name": "shop.example.net"}, [][]string{{"domain_name"}}, "id", "",
 			map[string]string{"/domain_name": "{{.Intent.Reference}}.shop.example.net"},
+		},
+		"the name of a zone": {
+			map[string]any{"apex": "shop.example.net."}, [][]string{{"apex"}}, "id", "",
+			map[string]string{"/apex": "{{.Intent.Reference}}.shop.example.net."},
+		},
+		"an address in the source's own domain that nobody has": {
+			map[string]any{"list": "ant@lists.example.org"}, [][]string{{"list"}}, "id", "",
+			map[string]string{"/list": "{{.Intent.Reference}}@lists.example.org"},
 		},
 		"the last of those alike": {
 			map[string]any{"source_no": "s-1", "event_no": "e-1"}, [][]string{{"source_no", "event_no"}}, "id", "",
@@ -75,7 +83,7 @@ func TestWhatTheDatabaseAllowsOnce(t *testing.T) {
 				f.Proof.Row["name"] = "mx1"
 			}
 			if c.body["email"] != nil {
-				f.Proof.Row["email"] = "refabcdefgh@example.com" // of another one for each create from the start
+				f.Proof.Row["email"] = "refabcdefgh@example.org" // of another one for each create from the start
 			}
 			require.NoError(t, f.settle())
 			delete(f.Draft.Templates, "/note")

@@ -73,7 +73,7 @@ func (d *Draft) Ahead(parent Draft, name string) {
 		switch {
 		case s.Templates[pointer] != "" || !isText:
 		case strings.Contains(text, "@"):
-			s.Templates[pointer] = referenceTemplate + addressEnd
+			s.Templates[pointer] = referenceTemplate + addressEnd(text)
 		case slices.Contains(parent.Texts, pointer):
 			s.Templates[pointer] = referenceTemplate
 		}
