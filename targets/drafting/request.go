@@ -203,13 +203,16 @@ func HoldsSecret(name string) bool {
 	return secretName.MatchString(name) && !aboutSecret.MatchString(name)
 }
 
+// aSwitch matches values that say yes or no, and so are no secret, whatever a header or parameter is called.
+var aSwitch = regexp.MustCompile(`(?i)^([01]|true|false|yes|no|on|off)$`)
+
 // query writes the parameters into the path. A parameter that may hold a secret becomes a
 // variable.
 func (c Request) query(d *Draft, prefix string) {
 	var parts []string
 	for part := range strings.SplitSeq(c.URL.RawQuery, "&") {
 		name, value, _ := strings.Cut(part, "=")
-		if HoldsSecret(name) || strings.EqualFold(name, "key") {
+		if (HoldsSecret(name) || strings.EqualFold(name, "key")) && !aSwitch.MatchString(value) {
 			value = d.variable(Variable(prefix, name), value)
 		} else {
 			value = Escape(value)
@@ -263,7 +266,7 @@ func (d *Draft) header(name, value, prefix string) {
 		}
 		word := map[string]string{"bearer": "TOKEN", "basic": "BASIC"}[strings.ToLower(scheme)]
 		d.Header[name] = strings.TrimSpace(scheme + " " + d.variable(Variable(prefix, cmp.Or(word, "AUTHORIZATION")), secret))
-	case HoldsSecret(name) || strings.HasSuffix(lower, "key"):
+	case (HoldsSecret(name) || strings.HasSuffix(lower, "key")) && !aSwitch.MatchString(value):
 		d.Header[name] = d.variable(Variable(prefix, name), value)
 	default:
 		d.Header[name] = Escape(value)

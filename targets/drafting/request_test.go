@@ -22,3 +22,15 @@ func TestAnAuthorIsNoSecret(t *testing.T) {
 		require.Equal(t, secret, len(r.Draft("SHOP").Needed) == 1, name)
 	}
 }
+
+// TestASwitchIsNoSecret holds that a header or a parameter that only says yes or no stays in the file, and a short secret does not.
+func TestASwitchIsNoSecret(t *testing.T) {
+	t.Parallel()
+	for value, secret := range map[string]bool{"1": false, "true": false, "False": false, "2": true, "one": true, "k1": true} {
+		r, err := drafting.ReadCurl(`curl 'http://127.0.0.1/things?refresh_token=` + value + `' -H 'X-Revocable-Session: ` + value + `' -d '{"note": "some words"}'`)
+		require.NoError(t, err)
+		d := r.Draft("SHOP")
+		require.Equal(t, secret, len(d.Needed) == 2, value)
+		require.Equal(t, secret, d.Header["X-Revocable-Session"] != value, value)
+	}
+}
