@@ -34,7 +34,7 @@ func (d Draft) codes() []string {
 		if !isText || d.document(pointer) || d.Templates[pointer] != "" || fixedName.MatchString(name) || dateLike.MatchString(text) || amountLike.MatchString(text) || strings.Contains(text, "://") {
 			return
 		}
-		if isAddress(text) || idLike.MatchString(name) || strings.ContainsAny(text, "0123456789") || isHost(name, text) {
+		if isAddress(text) || idLike.MatchString(name) || strings.ContainsAny(text, "0123456789") || d.isHost(pointer, text) {
 			found = append(found, pointer)
 		}
 	})
@@ -54,6 +54,9 @@ func (d *Draft) GuessTexts() {
 	}
 	if numbers := d.Numbers(); len(d.Texts) == 0 && len(numbers) > 0 {
 		d.Number = numbers[0]
+	}
+	if len(d.Texts) == 0 && d.Number == "" {
+		d.Texts = links(*d)
 	}
 	if len(d.Texts) == 0 && d.Number == "" {
 		d.Texts = plainWords(*d)
@@ -94,7 +97,7 @@ func (d Draft) Carrying() []string {
 			all = append(all, pointer)
 		}
 	})
-	for _, pointer := range inFiles(d) {
+	for _, pointer := range slices.Concat(links(d), inFiles(d)) {
 		if !slices.Contains(all, pointer) && !slices.Contains(d.Texts, pointer) {
 			all = append(all, pointer)
 		}
@@ -173,7 +176,7 @@ func (d Draft) addresses() []string {
 func isAddress(text string) bool { return strings.Contains(text, "@") }
 
 // hostName matches names of members that hold the name of a host or a domain, as hostLike does.
-var hostName = regexp.MustCompile(`(?i)domain|host|fqdn`)
+var hostName = regexp.MustCompile(`(?i)domain|host|fqdn|zone|dns`)
 
 // hostLike matches the name of a host or a domain, which a zone's ends with a dot.
 var hostLike = regexp.MustCompile(`(?i)^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9-]+)*\.[a-z]{2,}\.?$`)
@@ -181,9 +184,39 @@ var hostLike = regexp.MustCompile(`(?i)^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9-
 // reserved matches the name of a host that nobody has (RFC 2606).
 var reserved = regexp.MustCompile(`(?i)(^|\.)(example(\.(com|net|org))?|test|invalid|localhost)\.?$`)
 
-// isHost reports that a member holds the name of a host or a domain, by its own name or because no other text is written so.
-func isHost(name, text string) bool {
-	return hostLike.MatchString(text) && (hostName.MatchString(name) || reserved.MatchString(text) || strings.HasSuffix(text, "."))
+// leastLabels is how many parts a name has that is a host's or a domain's, whatever it is called: one of two may be a file's or a person's.
+const leastLabels = 3
+
+// isHost reports that a member holds the name of a host or a domain, by its own name or the path's, or because no other text is written so.
+func (d Draft) isHost(pointer, text string) bool {
+	_, name := jsonpointer.Cut(pointer)
+	return hostLike.MatchString(text) && (hostName.MatchString(name) || hostName.MatchString(d.Path) || reserved.MatchString(text) ||
+		strings.HasSuffix(text, ".") || strings.Count(text, ".") >= leastLabels-1)
+}
+
+// isLink reports that a text is a link, in whose path there is room.
+func isLink(text string) bool {
+	return strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
+}
+
+// extended is a link with one more part at the end of its path.
+func extended(link, part string) string {
+	end := len(link)
+	if at := strings.IndexAny(link, "?#"); at >= 0 {
+		end = at
+	}
+	return Escape(strings.TrimRight(link[:end], "/")+"/") + part + Escape(link[end:])
+}
+
+// links are the members that hold a link.
+func links(d Draft) []string {
+	var found []string
+	Scalars("", d.Body, func(pointer string, value any) {
+		if text, isText := value.(string); isText && isLink(text) && !d.document(pointer) && d.Templates[pointer] == "" {
+			found = append(found, pointer)
+		}
+	})
+	return found
 }
 
 // differing is a template for another value of the same form for each create.
@@ -291,13 +324,14 @@ func (d Draft) marking(pointer string) string {
 		return numberTemplate
 	}
 	text, _ := value.(string)
-	_, name := jsonpointer.Cut(pointer)
 	switch {
 	case d.Multipart && slices.Contains(inFiles(d), pointer):
 		return inFile(pointer, text)
 	case isAddress(text):
 		return markerTemplate + addressEnd(text)
-	case isHost(name, text): // within what its owner has
+	case isLink(text):
+		return extended(text, markerTemplate)
+	case d.isHost(pointer, text): // within what its owner has
 		return markerTemplate + "." + Escape(text)
 	}
 	return markerTemplate
