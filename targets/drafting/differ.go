@@ -34,7 +34,7 @@ func (d Draft) codes() []string {
 		if !isText || d.document(pointer) || d.Templates[pointer] != "" || fixedName.MatchString(name) || dateLike.MatchString(text) || amountLike.MatchString(text) || strings.Contains(text, "://") {
 			return
 		}
-		if isAddress(text) || idLike.MatchString(name) || strings.ContainsAny(text, "0123456789") || d.isHost(pointer, text) {
+		if isAddress(text) || idLike.MatchString(name) || strings.ContainsAny(text, "0123456789") || isHost(d, pointer, text) {
 			found = append(found, pointer)
 		}
 	})
@@ -188,7 +188,7 @@ var reserved = regexp.MustCompile(`(?i)(^|\.)(example(\.(com|net|org))?|test|inv
 const leastLabels = 3
 
 // isHost reports that a member holds the name of a host or a domain, by its own name or the path's, or because no other text is written so.
-func (d Draft) isHost(pointer, text string) bool {
+func isHost(d Draft, pointer, text string) bool {
 	_, name := jsonpointer.Cut(pointer)
 	return hostLike.MatchString(text) && (hostName.MatchString(name) || hostName.MatchString(d.Path) || reserved.MatchString(text) ||
 		strings.HasSuffix(text, ".") || strings.Count(text, ".") >= leastLabels-1)
@@ -331,7 +331,7 @@ func (d Draft) marking(pointer string) string {
 		return markerTemplate + addressEnd(text)
 	case isLink(text):
 		return extended(text, markerTemplate)
-	case d.isHost(pointer, text): // within what its owner has
+	case isHost(d, pointer, text): // within what its owner has
 		return markerTemplate + "." + Escape(text)
 	}
 	return markerTemplate
