@@ -72,7 +72,9 @@ func (r *requests) rehearse(i scenarios.PlannedIntent, a scenarios.PlannedAttemp
 // rehearseSecrets says what of a request is signed, and which of its headers hold a secret.
 func (r *requests) rehearseSecrets(all *Rehearsed, request targets.Request) {
 	if s := request.Sign; s != nil {
-		all.Sign = s
+		sign := *s
+		sign.Prefix, _ = s.Begins(all.Rendered, basePath(r.config.Target), all.Key, Moment)
+		all.Sign = &sign
 		all.Over, _ = s.Text(all.Rendered, basePath(r.config.Target), all.Key, Moment) // so it can
 	}
 	for _, name := range slices.Sorted(maps.Keys(all.Header)) {

@@ -164,6 +164,22 @@ func TestASignatureIsOverWhatIsSent(t *testing.T) {
 			targets.Sign{Header: "Sig", HMAC: targets.HashSHA1, Secret: "s3cret", Over: "{{.Key}}", Encoding: targets.EncodingHex},
 			map[string]string{"Sig": "0360741172d0e413fb1f1c8bdbb5eef8955ce013"},
 		},
+		"the time in front of the signature": {
+			targets.Sign{Header: "Sig", HMAC: targets.HashSHA256, Secret: "s3cret", Over: "{{.Time}}.{{.Body}}", Encoding: targets.EncodingHex, Prefix: "t={{.Time}},v1="},
+			map[string]string{"Sig": "t=1700000000,v1=866817b048d54e5248cac92ff9be9cdf49f5f0185ec15cc2ba046dfa1b61d4d3"},
+		},
+		// of the bytes "twenty-four bytes of key"
+		"a secret in base64, with a name": {
+			targets.Sign{
+				Header: "Sig", HMAC: targets.HashSHA256, Secret: "whsec_dHdlbnR5LWZvdXIgYnl0ZXMgb2Yga2V5", Written: targets.EncodingBase64, Over: "{{.Key}}.{{.Time}}.{{.Body}}",
+				Encoding: targets.EncodingBase64, Prefix: "v1,", Time: &targets.SignTime{Header: "Sig-Time"},
+			},
+			map[string]string{"Sig": "v1,tzlomAiyygsc4mnXMUstIVTYuxo0aDUWNdjdrpPPgis=", "Sig-Time": "1700000000"},
+		},
+		"a secret in hexadecimal": {
+			targets.Sign{Header: "Sig", HMAC: targets.HashSHA256, Secret: "00FF10", Written: targets.EncodingHex, Over: "{{.Body}}", Encoding: targets.EncodingHex},
+			map[string]string{"Sig": "8efa5fb5a3ca9ae37d9f34f29235bff4d666e07b7fedff3e07a1ec1e4893887a"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -177,6 +193,12 @@ func TestASignatureIsOverWhatIsSent(t *testing.T) {
 			require.Len(t, r.Header, 1+len(c.want))
 		})
 	}
+	bad := targets.Operation{Request: targets.Request{Path: "/", Sign: &targets.Sign{Header: "Sig", Secret: "no*base64", Written: targets.EncodingBase64, Over: "x"}}}
+	r, err := bad.Render(values(), targets.AsItIs)
+	require.NoError(t, err)
+	err = bad.Sign(&r, "", "", at)
+	require.ErrorContains(t, err, "not written in base64")
+	require.NotContains(t, err.Error(), "no*", "the error does not quote a secret")
 	unsigned := targets.Rendered{Method: http.MethodPost}
 	require.NoError(t, targets.Operation{}.Sign(&unsigned, "", "", at))
 	require.Equal(t, targets.Rendered{Method: http.MethodPost}, unsigned)
@@ -196,4 +218,19 @@ operations:
 	require.ElementsMatch(t, []string{"spelled-out", "from-a-variable"}, target.Secrets)
 	require.Equal(t, "{{.Body}}", target.Operations["plain"].Request.Sign.Over)
 	require.Equal(t, targets.EncodingHex, target.Operations["plain"].Request.Sign.Encoding)
+}
+
+// TestABodyThatIsAList holds that a member of a text can be written as JSON, with its types: so a list is a whole body.
+func TestABodyThatIsAList(t *testing.T) {
+	t.Parallel()
+	o := targets.Operation{Request: targets.Request{Path: "/", Written: "{{.items | json}}", Text: map[string]any{"items": []any{
+		map[string]any{"note": `{{.Intent.Marker}} "&`, "amount": 12, "rate": 2.5, "paid": false, "room": nil},
+	}}}}
+	r, err := o.Render(values(), targets.AsItIs)
+	require.NoError(t, err)
+	require.Equal(t, `[{"amount":12,"note":"m1 \"&","paid":false,"rate":2.5,"room":null}]`, string(r.Body))
+	o.Request.Written = "{{range .items}}{{.amount}} {{.paid}} [{{.room}}]{{end}}"
+	r, err = o.Render(values(), targets.AsItIs)
+	require.NoError(t, err)
+	require.Equal(t, "12 false []", string(r.Body), "elsewhere each is its text")
 }

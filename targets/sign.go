@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -17,11 +18,12 @@ import (
 type Sign struct {
 	Header   string    `yaml:"header" json:"header"`
 	HMAC     Hash      `yaml:"hmac" json:"hmac"`
-	Secret   string    `yaml:"secret" json:"-"`            // may be a template
-	Over     string    `yaml:"over" json:"over"`           // template of what is signed, see [Signed]
-	Encoding Encoding  `yaml:"encoding" json:"encoding"`   // of the signature
-	Prefix   string    `yaml:"prefix" json:"prefix"`       // of the header's value
-	Time     *SignTime `yaml:"time" json:"time,omitempty"` // nil: the time is not sent
+	Secret   string    `yaml:"secret" json:"-"`                                  // may be a template
+	Written  Encoding  `yaml:"secret_encoding" json:"secret_encoding,omitempty"` // of the secret; empty: its text is what signs
+	Over     string    `yaml:"over" json:"over"`                                 // template of what is signed, see [Signed]
+	Encoding Encoding  `yaml:"encoding" json:"encoding"`                         // of the signature
+	Prefix   string    `yaml:"prefix" json:"prefix"`                             // template of what the header's value begins with, see [Signed]
+	Time     *SignTime `yaml:"time" json:"time,omitempty"`                       // nil: the time is not sent
 }
 
 // SignTime says where the time of the signature travels, in seconds since 1970.
@@ -72,9 +74,17 @@ func (o Operation) Sign(r *Rendered, base, key string, at time.Time) error {
 	if err != nil {
 		return fmt.Errorf("render what is signed: %w", err)
 	}
-	mac := hmac.New(s.HMAC.new(), []byte(r.Signer))
+	prefix, err := s.Begins(*r, base, key, seconds)
+	if err != nil {
+		return fmt.Errorf("render what a signature begins with: %w", err)
+	}
+	secret, err := s.Written.bytes(r.Signer)
+	if err != nil {
+		return fmt.Errorf("read the secret of the signature: %w", err)
+	}
+	mac := hmac.New(s.HMAC.new(), secret)
 	mac.Write([]byte(over))
-	r.setHeader(s.Header, s.Prefix+s.Encoding.text(mac.Sum(nil)))
+	r.setHeader(s.Header, prefix+s.Encoding.text(mac.Sum(nil)))
 	if s.Time != nil {
 		r.setHeader(s.Time.Header, seconds)
 	}
@@ -83,8 +93,17 @@ func (o Operation) Sign(r *Rendered, base, key string, at time.Time) error {
 
 // Text returns what the signature of a request is made of. Base is the path of the base URL.
 func (s Sign) Text(r Rendered, base, key, seconds string) (string, error) {
-	signed := Signed{Method: r.Method, Path: base + r.Path, Body: string(r.Body), Time: seconds, Key: key}
-	return fillWith(s.Over, signed)
+	return fillWith(s.Over, signed(r, base, key, seconds))
+}
+
+// Begins returns what the value of the signature's header begins with, such as the time of the signature.
+func (s Sign) Begins(r Rendered, base, key, seconds string) (string, error) {
+	return fillWith(s.Prefix, signed(r, base, key, seconds))
+}
+
+// signed is what the templates of a signature can use of a request.
+func signed(r Rendered, base, key, seconds string) Signed {
+	return Signed{Method: r.Method, Path: base + r.Path, Body: string(r.Body), Time: seconds, Key: key}
 }
 
 // new returns the constructor of the hash. SHA-256 is the usual one; the schema lets no other name
@@ -106,4 +125,21 @@ func (e Encoding) text(sum []byte) string {
 		return base64.StdEncoding.EncodeToString(sum)
 	}
 	return hex.EncodeToString(sum)
+}
+
+// bytes are what a written secret stands for. In front of base64 and hex there may be a name that ends with an underscore, which neither has.
+// The error does not quote the secret.
+func (e Encoding) bytes(secret string) ([]byte, error) {
+	if e == "" {
+		return []byte(secret), nil
+	}
+	secret = strings.TrimSpace(secret[strings.LastIndex(secret, "_")+1:])
+	if e == EncodingHex {
+		if decoded, err := hex.DecodeString(secret); err == nil && len(decoded) > 0 {
+			return decoded, nil
+		}
+	} else if decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(secret, "=")); err == nil && len(decoded) > 0 {
+		return decoded, nil
+	}
+	return nil, fmt.Errorf("it is not written in %s", e)
 }

@@ -2,6 +2,7 @@ package targets
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"strings"
@@ -13,7 +14,7 @@ import (
 
 // text writes the members of a text payload where its template has them. A key that is not there yet, or left out, is empty.
 func (o Operation) text(members map[string]any) ([]byte, error) {
-	t, err := template.New("written").Option("missingkey=error").Parse(o.Request.Written)
+	t, err := template.New("written").Option("missingkey=error").Funcs(template.FuncMap{"json": asJSON}).Parse(o.Request.Written)
 	if err != nil {
 		return nil, fmt.Errorf("written is no template: %s", strings.TrimPrefix(err.Error(), "template: written:"))
 	}
@@ -70,13 +71,28 @@ func printable(value any, markup bool) (any, error) {
 		}
 		return all, nil
 	case nil:
-		return "", nil
+		return bare(""), nil
 	}
 	text, err := textOf(value)
+	if _, isText := value.(string); !isText && err == nil {
+		return bare(text), nil
+	}
 	if err != nil || !markup {
 		return text, err
 	}
 	var escaped bytes.Buffer
 	err = xml.EscapeText(&escaped, []byte(text))
 	return escaped.String(), err
+}
+
+// bare is the text of a value that JSON does not quote, a number, a truth value or null, which is empty elsewhere.
+type bare string
+
+// MarshalJSON writes the value and no text.
+func (b bare) MarshalJSON() ([]byte, error) { return []byte(cmp.Or(string(b), "null")), nil }
+
+// asJSON writes a member as JSON, such as a list that is the whole body.
+func asJSON(value any) (string, error) {
+	text, err := encode(value)
+	return string(text), err
 }

@@ -88,6 +88,7 @@ func (v *validator) templates(path string, o Operation) bool {
 	if s := o.Request.Sign; s != nil {
 		v.template(request+"/sign/secret", s.Secret)
 		try(v, request+"/sign/over", func(Values) error { _, err := s.Text(Rendered{}, "", "", ""); return err })
+		try(v, request+"/sign/prefix", func(Values) error { _, err := s.Begins(Rendered{}, "", "", ""); return err })
 	}
 	return len(v.mistakes) == before && v.doc.Sound(path)
 }

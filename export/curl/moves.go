@@ -235,8 +235,11 @@ func (w *writer) signature(r driver.Rehearsed) string {
 	if s == nil {
 		return ""
 	}
-	text := fmt.Sprintf(" \\\n  --header %s\"$(sign_%s %s %s %s)\"",
-		w.word(s.Header+": "+s.Prefix), s.Encoding, shell.Quote(string(s.HMAC)), w.word(r.Signer), w.word(r.Over))
+	sign, secret := "sign_"+string(s.Encoding), w.word(r.Signer)
+	if s.Written != "" { // openssl takes bytes in hex only
+		sign, secret = "keyed "+sign, fmt.Sprintf(`"$(bytes_%s %s)"`, s.Written, secret)
+	}
+	text := fmt.Sprintf(" \\\n  --header %s\"$(%s %s %s %s)\"", w.word(s.Header+": "+s.Prefix), sign, shell.Quote(string(s.HMAC)), secret, w.word(r.Over))
 	if s.Time != nil {
 		text += fmt.Sprintf(" \\\n  --header %s\"${now}\"", w.word(s.Time.Header+": "))
 	}

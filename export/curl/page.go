@@ -48,6 +48,7 @@ type sending struct {
 // helpers are the functions that the script has of its own.
 type helpers struct {
 	Signed   bool     // requests are signed
+	Keyed    bool     // by bytes that are written in hex or base64
 	Between  bool     // it draws times
 	Tells    []string // functions that tell what answers mean
 	Narrowed bool     // they look into answers
@@ -354,6 +355,7 @@ func (w *writer) secrets(r driver.Rehearsed) {
 		return
 	}
 	w.page.Signed, w.named[driver.Moment] = true, "now"
+	w.page.Keyed = w.page.Keyed || r.Sign.Written != ""
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(w.page.Variables)), func(stands string) bool { return strings.Contains(r.Signer, stands) }) {
 		name, _ := w.variable("SIGNING_SECRET", r.Signer)
 		w.page.Needed = append(w.page.Needed, name)

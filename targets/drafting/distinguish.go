@@ -116,14 +116,16 @@ func varies(template string) bool {
 
 // What speaks for it that a member is drawn of those in one constraint.
 const (
-	likeAnother = iota + 1 // it is called like the id of another thing, such as a tenant, which may have to be there
+	aWord       = iota + 1 // nothing does, but that no other of them differs: a handle or a slug
+	likeAnother            // it is called like the id of another thing, such as a tenant, which may have to be there
 	likeOne                // it is called or written like the name of one thing
 	takesAny               // it took any text in the one create
 )
 
 // drawOneOf lets the members of one column of a constraint differ from create to create: another value in one is enough, and of the tenant of a
-// customer there may be no other. Of columns that are alike it is the last, as that counts within those before it. A member that is neither
-// marked nor a name of something stays as it is: another value might be refused. Where no column differs, those are returned that do not.
+// customer there may be no other. Of columns that are alike it is the last, as that counts within those before it. A plain word differs only where
+// nothing better does. What else is neither marked nor a name of something stays as it is: another value might be refused. Where no column differs,
+// those are returned that do not.
 func drawOneOf(f *File, columns []string) (same []string) {
 	best, drawn := 0, map[string]string{}
 	for _, column := range slices.Backward(columns) {
@@ -143,6 +145,8 @@ func drawOneOf(f *File, columns []string) (same []string) {
 				if rank = max(rank, likeAnother); !namesAnother.MatchString(pointer) {
 					rank = max(rank, likeOne)
 				}
+			case mayBeWord(f, columns, pointer):
+				rank, templates[pointer] = max(rank, aWord), differingIn(f.Draft, pointer, text)
 			default:
 				same = append(same, pointer)
 			}
@@ -156,6 +160,19 @@ func drawOneOf(f *File, columns []string) (same []string) {
 	}
 	slices.Reverse(same)
 	return same
+}
+
+// mayBeWord reports that a text may be another word where a constraint is to hold of each create another value. What is alone in its constraint has
+// to be another one in each row; with others, one of a few words is rather one of those that there are.
+func mayBeWord(f *File, columns []string, pointer string) bool {
+	text, isText := textOf(f, pointer)
+	switch {
+	case !isText || text == "" || f.Draft.document(pointer) || dateLike.MatchString(text) || amountLike.MatchString(text) || plainNumber.MatchString(text):
+		return false
+	case len(columns) == 1:
+		return true
+	}
+	return !oneOfFew(pointer, text) && !namesAnother.MatchString(pointer)
 }
 
 // settledOf are the templates of the file's creates as it stands.

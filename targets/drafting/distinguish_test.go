@@ -47,6 +47,22 @@ func TestWhatTheDatabaseAllowsOnce(t *testing.T) {
 			map[string]any{"list": "ant@lists.example.org"}, [][]string{{"list"}}, "id", "",
 			map[string]string{"/list": "{{.Intent.Reference}}@lists.example.org"},
 		},
+		"a handle is alone in its constraint": {
+			map[string]any{"handle": "acme"}, [][]string{{"handle"}}, "id", "",
+			map[string]string{"/handle": "{{.Intent.Reference}}"},
+		},
+		"an address of which there is one": {
+			map[string]any{"feed_url": "https://example.org/feeds/a"}, [][]string{{"feed_url"}}, "id", "",
+			map[string]string{"/feed_url": "https://example.org/feeds/{{.Intent.Reference}}"},
+		},
+		"a slug within a workspace of another table": {
+			map[string]any{"workspace": tenant, "slug": "spring"}, [][]string{{"workspace", "slug"}}, "id", "workspace",
+			map[string]string{"/slug": "{{.Intent.Reference}}"},
+		},
+		"a word where a name differs": {
+			map[string]any{"name": "Ada", "team": "red"}, [][]string{{"name", "team"}}, "id", "",
+			map[string]string{"/name": "{{.Intent.Reference}}"},
+		},
 		"the last of those alike": {
 			map[string]any{"source_no": "s-1", "event_no": "e-1"}, [][]string{{"source_no", "event_no"}}, "id", "",
 			map[string]string{"/event_no": "e-{{.Intent.Reference}}"},

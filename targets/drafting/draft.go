@@ -43,6 +43,7 @@ type Draft struct {
 	Texts     []string          // JSON pointers to members of the body that take any text, the likeliest first
 	Number    string            // JSON pointer to the member whose number is the marker, where none takes any text; empty: texts carry it
 	Others    []Other           // members of the body that can be altered, numbers first
+	Sign      *targets.Sign     // how the request is signed; nil: it is not
 	Key       targets.Key
 	KeySteps  []Step // that ask the target for a key; empty: the client draws it
 	Around
@@ -68,7 +69,7 @@ type Payload struct {
 }
 
 // textual reports that all members of the body are texts, numbers as well.
-func (p Payload) textual() bool { return p.Form || p.Written != "" || p.Query }
+func (p Payload) textual() bool { return p.Form || p.Query || p.Written != "" && !p.listed() }
 
 // Keyed reports that the source names a key, which a client may send again.
 func (d Draft) Keyed() bool { return d.Key.In != contract.KeyNowhere }

@@ -193,6 +193,9 @@ func (f *File) operation() {
 	if d.Written != "" {
 		f.line("      written: %s", strings.TrimSuffix(block(strings.ReplaceAll(d.Written, "$", "$$")), "\n"))
 	}
+	if d.Sign != nil {
+		f.line("      sign: %s", flow(signing(*d.Sign)))
+	}
 	if d.Key.In != contract.KeyNowhere {
 		if f.KeySeen != "" {
 			f.remark("    ", "The source names no key: %s.", f.KeySeen)

@@ -38,14 +38,17 @@ type Request struct {
 type Certificates struct{ CA, Certificate, Key string }
 
 // errNoObject is why a body cannot be that of a create.
-var errNoObject = errors.New("its body is no JSON object, no form and no XML")
+var errNoObject = errors.New("its body is no JSON object, no list of them, no form and no XML")
 
-// read reads a body: JSON, XML, or else a form.
+// read reads a body: JSON, XML, or else a form. A failed reading of an object has left no member.
 func (c *Request) read(text string) error {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
 	if err := decoder.Decode(&c.Body); err == nil && c.Body != nil && !decoder.More() {
 		c.Body = numbers(c.Body).(map[string]any)
+		return nil
+	}
+	if c.readList(text) {
 		return nil
 	}
 	if isMarkup(text) {
@@ -152,8 +155,14 @@ func (c Request) Draft(prefix string) Draft {
 		d.Statuses = []int{c.Status}
 	}
 	c.query(&d, prefix)
+	signature := d.readSignature(c.Header, prefix)
 	for _, h := range c.Header {
-		d.header(h[0], h[1], prefix)
+		if !slices.Contains(signature, h[0]) {
+			d.header(h[0], h[1], prefix)
+		}
+	}
+	if d.Written == writtenList {
+		AsList(&d)
 	}
 	d.members(prefix)
 	if c.Page != "" && c.Form {

@@ -50,7 +50,12 @@ func (d *Document) draft(c Create, prefix string, generation int) (drafting.Draf
 func (d *Document) withBody(c Create, schema *openapi3.SchemaRef, s *sampler, draft *drafting.Draft) error {
 	draft.Query = c.queried()
 	draft.Form = jsonSchema(c.op) == nil && !draft.Query
-	body, isObject := s.body(c.op, schema)
+	listed := !draft.Form && !draft.Query && ofObjects(flatten(schema, 0))
+	if listed {
+		schema = inMember(schema)
+		drafting.AsList(draft)
+	}
+	body, isObject := s.body(c.op, schema, listed)
 	if !isObject {
 		return fmt.Errorf("the body of %s %s is no JSON object", c.Method, c.Path)
 	}
@@ -71,10 +76,13 @@ func reason(err error) string {
 }
 
 // body is a sample of the body: the one that the document gives for it, where it fits, or one that is made.
-func (s *sampler) body(op *openapi3.Operation, schema *openapi3.SchemaRef) (map[string]any, bool) {
+func (s *sampler) body(op *openapi3.Operation, schema *openapi3.SchemaRef, listed bool) (map[string]any, bool) {
 	flat := flatten(schema, 0)
 	for _, given := range bodyExamples(op) {
 		example := plain(given)
+		if list, isList := example.([]any); isList && listed && len(list) > 0 {
+			example = map[string]any{drafting.ListMember: list}
+		}
 		if object, ok := example.(map[string]any); ok && fits(flat, example) {
 			s.note(flat, "", "", example, true)
 			return object, true
@@ -85,6 +93,16 @@ func (s *sampler) body(op *openapi3.Operation, schema *openapi3.SchemaRef) (map[
 	}
 	object, ok := s.object(flat, "", 0).(map[string]any)
 	return object, ok
+}
+
+// ofObjects reports that a schema is that of a list of objects.
+func ofObjects(schema *openapi3.Schema) bool {
+	return kind(schema) == "array" && schema.Items != nil && kind(flatten(schema.Items, 0)) == "object"
+}
+
+// inMember is the schema of a mapping whose one member is the list that a schema describes.
+func inMember(list *openapi3.SchemaRef) *openapi3.SchemaRef {
+	return openapi3.NewObjectSchema().WithPropertyRef(drafting.ListMember, list).WithRequired([]string{drafting.ListMember}).NewRef()
 }
 
 // bodyExamples are the examples that stand beside a body's schema.

@@ -85,6 +85,11 @@ func (s *sampler) note(schema *openapi3.Schema, at, name string, value any, docu
 			}
 		}
 	}
+	if list, ok := value.([]any); ok && documented && schema.Items != nil {
+		for n, entry := range list {
+			s.note(flatten(schema.Items, 0), at+jsonpointer.Of(n), name, entry, true)
+		}
+	}
 }
 
 // object makes an object of all members that are required, and of those others that help. A member

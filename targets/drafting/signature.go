@@ -1,0 +1,129 @@
+package drafting
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"regexp"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// signatureName matches names of headers that hold a signature of the request.
+var signatureName = regexp.MustCompile(`(?i)signature|hmac|(^|-)sign$`)
+
+// stampName matches names of headers that hold the time of one.
+var stampName = regexp.MustCompile(`(?i)time-?stamp|(^|-)time$`)
+
+// Forms of a signature: perhaps the time of it, perhaps the name of its version or hash, and the signature itself. Behind it there may be others.
+var (
+	signatureForm = regexp.MustCompile(`^((?:ts?|time|timestamp)=(\d{10})[,;]\s*)?((?:[A-Za-z]+\d*|[Vv]\d+)[=,])?([0-9A-Fa-f]{40,128}|[A-Za-z0-9+/]{27,86}={0,2})(?:[,; ].*)?$`)
+	inSeconds     = regexp.MustCompile(`^\d{10}$`)
+)
+
+// hashes are those of an HMAC by the length of what comes out.
+var hashes = map[int]targets.Hash{20: targets.HashSHA1, 32: targets.HashSHA256, 64: targets.HashSHA512}
+
+// readSignature looks for the header that signs the request: another body, or another time, needs another signature, so that the recorded one is
+// worth nothing. It returns which headers are the signature's.
+func (d *Draft) readSignature(headers [][2]string, prefix string) (own []string) {
+	for _, h := range headers {
+		if !signatureName.MatchString(h[0]) {
+			continue
+		}
+		sign := signs(h[1])
+		if sign == nil || d.Sign != nil {
+			continue
+		}
+		sign.Header, own = h[0], append(own, h[0])
+		for _, other := range headers {
+			if sign.Time == nil && stampName.MatchString(other[0]) && inSeconds.MatchString(other[1]) && !signatureName.MatchString(other[0]) {
+				sign.Time, own = &targets.SignTime{Header: other[0]}, append(own, other[0])
+			}
+		}
+		if sign.Written != "" && sign.Time != nil {
+			own = append(own, d.delivery(headers, h[0])...)
+		}
+		sign.Over = d.signedText(*sign)
+		sign.Secret = d.variable(Variable(prefix, "signing_secret"), "")
+		d.Sign = sign
+		d.Doubts = append(d.Doubts, "What "+h[0]+" signs, and how: its value is written like "+saysSign(*sign)+". If the target refuses it, mend request.sign.")
+	}
+	return own
+}
+
+// delivery takes the header with the id of what is delivered as the key: it is called like that of the signature, which covers it.
+func (d *Draft) delivery(headers [][2]string, signature string) (own []string) {
+	begin, _, _ := strings.Cut(strings.ToLower(signature), "-")
+	for _, h := range headers {
+		if d.Key.In == contract.KeyNowhere && strings.EqualFold(h[0], begin+"-id") {
+			d.Key = targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: h[0]}}
+			own = append(own, h[0])
+		}
+	}
+	return own
+}
+
+// signs reads how a signature is written; nil: the value is none.
+func signs(value string) *targets.Sign {
+	m := signatureForm.FindStringSubmatch(strings.TrimSpace(value))
+	if m == nil {
+		return nil
+	}
+	s := &targets.Sign{Encoding: targets.EncodingHex, Prefix: m[1] + m[3]}
+	if m[2] != "" {
+		s.Prefix = strings.Replace(s.Prefix, m[2], "{{.Time}}", 1)
+	}
+	sum, err := hex.DecodeString(m[4])
+	if err != nil {
+		s.Encoding = targets.EncodingBase64
+		if sum, err = base64.StdEncoding.DecodeString(m[4]); err != nil {
+			return nil
+		}
+	}
+	if s.HMAC = hashes[len(sum)]; s.HMAC == "" {
+		return nil
+	}
+	if s.Encoding == targets.EncodingBase64 && strings.HasSuffix(s.Prefix, ",") { // as Standard Webhooks have it
+		s.Written = targets.EncodingBase64
+	}
+	return s
+}
+
+// signedText is what is signed in most cases: the body, behind the time where one is sent, and behind what a delivery is called where the version
+// of a signature stands in front of a comma. A version in front of an equals sign and a time of another header are joined by colons.
+func (d *Draft) signedText(s targets.Sign) string {
+	switch {
+	case s.Written == targets.EncodingBase64 && s.Time != nil && d.Key.In == contract.KeyInHeader:
+		return "{{.Key}}.{{.Time}}.{{.Body}}"
+	case s.Time != nil && regexp.MustCompile(`^[Vv]\d+=$`).MatchString(s.Prefix):
+		return strings.TrimSuffix(s.Prefix, "=") + ":{{.Time}}:{{.Body}}"
+	case s.Time != nil || strings.Contains(s.Prefix, "{{.Time}}"):
+		return "{{.Time}}.{{.Body}}"
+	}
+	return "{{.Body}}"
+}
+
+// saysSign says how a request is signed.
+func saysSign(s targets.Sign) string {
+	return "an HMAC of " + s.Over + " with " + string(s.HMAC) + " in " + string(s.Encoding)
+}
+
+// signing are the members of request.sign, as far as they are not what holds anyway.
+func signing(s targets.Sign) map[string]any {
+	all := map[string]any{"header": s.Header, "hmac": string(s.HMAC), "secret": s.Secret, "over": s.Over}
+	if s.Prefix != "" {
+		all["prefix"] = s.Prefix
+	}
+	if s.Encoding != targets.EncodingHex {
+		all["encoding"] = string(s.Encoding)
+	}
+	if s.Written != "" {
+		all["secret_encoding"] = string(s.Written)
+	}
+	if s.Time != nil {
+		all["time"] = map[string]any{"header": s.Time.Header}
+	}
+	return all
+}
