@@ -250,6 +250,7 @@ func Defects() []Defect {
 			Signs: []Sign{
 				{Kind: checker.FalseConflict, Needs: []checker.Circumstance{checker.OtherIntent}, Fails: []Group{KeyForm}},
 				{Kind: checker.LostWrite, Needs: []checker.Circumstance{checker.OtherIntent}, Fails: []Group{KeyForm}},
+				{Kind: checker.StuckKey, Needs: []checker.Circumstance{checker.OtherIntent}, Fails: []Group{KeyForm}}, // refused in words that the contract does not know
 				{Kind: checker.FalseConflict, Needs: []checker.Circumstance{checker.NoKey}},
 			},
 		},

@@ -108,6 +108,13 @@ func TestAPlainPatternHasItsLikelyCause(t *testing.T) {
 	folded := []checker.Result{result("plain-create"), result("sequential-replay"), result("burst-same-key"), result("key-case", checker.FalseConflict)}
 	folded[3].Findings[0].Circumstances = []checker.Circumstance{checker.OtherIntent}
 	require.Equal(t, "key-folded", diagnosis.Of(folded, checker.Causes(folded))[0].Guesses[0].Defect)
+
+	// Where the refusal has words that the contract does not know, the key gets no final answer.
+	unknown := []checker.Result{result("plain-create"), result("sequential-replay"), result("burst-same-key"), result("key-case", checker.StuckKey), result("key-space", checker.StuckKey)}
+	for n := 3; n < 5; n++ {
+		unknown[n].Findings[0].Circumstances = []checker.Circumstance{checker.Overlapping, checker.OtherIntent}
+	}
+	require.Equal(t, "key-folded", diagnosis.Of(unknown, checker.Causes(unknown))[0].Guesses[0].Defect)
 }
 
 // A claim that nobody ends refuses: it makes no second row, whatever else is alike.

@@ -564,6 +564,7 @@ func (i *inquiry) natural(ctx context.Context, r *drafting.Repeated) error {
 		if r.Natural = append(r.Natural, pointer); r.Taken == nil {
 			r.Taken = &answers[2]
 		}
+		noted(ctx, i, markers[1])
 	}
 	if r.Natural == nil && !i.file.Draft.Keyed() && r.Again.Status >= 500 {
 		if members := drafting.ByConstraint(i.file, failed); members != nil {
@@ -572,6 +573,21 @@ func (i *inquiry) natural(ctx context.Context, r *drafting.Repeated) error {
 		}
 	}
 	return nil
+}
+
+// noted counts what a repetition that made no row has left in other tables: it is there for each request, such as a queue of all of them, and is
+// no effect of the thing.
+func noted(ctx context.Context, i *inquiry, marker string) {
+	landings := search(ctx, i, marker)
+	if len(rowsIn(landings, i.file.Proof.Table)) > 0 {
+		return
+	}
+	for n := range i.file.Proof.Others {
+		o := &i.file.Proof.Others[n]
+		if rows := o.CountIn(landings); rows > 0 {
+			o.Again = max(o.Again, o.Rows+rows)
+		}
+	}
 }
 
 // underAnotherKey sends a create again under another key, where the database lets it in once: it may add to the row. Where it is by the marker

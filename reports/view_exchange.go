@@ -12,6 +12,7 @@ import (
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/inert"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // How much of a request and its answer is shown, in bytes of a body and in headers.
@@ -292,7 +293,7 @@ func requestChanges(a, b checker.Request) []string {
 	}
 	before := len(list)
 	for _, key := range slices.Sorted(maps.Keys(united(one, other))) {
-		note("/"+key, one[key], other[key])
+		note(key, one[key], other[key])
 	}
 	if len(list) == before && a.Content != b.Content {
 		list = append(list, "the body is the same JSON, written differently")
@@ -310,19 +311,46 @@ func united(a, b map[string]string) map[string]string {
 	return all
 }
 
-// members are the members of a JSON object as texts; nil: it is none.
+// members are the scalars inside of a JSON object or list as texts, by their pointers; nil: it is neither. So a difference deep inside is named, and
+// not all that stands around it.
 func members(content string) map[string]string {
-	var object map[string]json.RawMessage
-	if json.Unmarshal([]byte(content), &object) != nil {
+	decoder := json.NewDecoder(strings.NewReader(content))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil || decoder.More() {
 		return nil
 	}
-	texts := map[string]string{}
-	for key, value := range object {
-		var text string
-		if json.Unmarshal(value, &text) != nil {
-			text = string(value)
-		}
-		texts[key] = text
+	switch value.(type) {
+	case map[string]any, []any:
+		texts := map[string]string{}
+		scalars("", value, texts)
+		return texts
 	}
-	return texts
+	return nil
+}
+
+// scalars collects what members returns.
+func scalars(at string, value any, texts map[string]string) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, member := range value {
+			scalars(at+jsonpointer.Of(key), member, texts)
+		}
+	case []any:
+		for n, entry := range value {
+			scalars(at+jsonpointer.Of(n), entry, texts)
+		}
+	case string:
+		texts[at] = value
+		return
+	default:
+		texts[at] = fmt.Sprint(value)
+		if value == nil {
+			texts[at] = "null"
+		}
+		return
+	}
+	if text, err := json.Marshal(value); err == nil && len(text) == len("{}") { // an empty one
+		texts[at] = string(text)
+	}
 }

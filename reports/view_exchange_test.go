@@ -63,6 +63,11 @@ func TestItIsSaidWhatOfARequestDiffers(t *testing.T) {
 	b = a
 	b.Content = `{"note":"n","amount":1}`
 	require.Equal(t, []string{"the body is the same JSON, written differently"}, requestChanges(a, b))
+	a.Content = `{"variables":{"input":{"memo":"a","to":["x","y"],"none":null,"list":[]}},"query":"q"}`
+	b.Content = `{"variables":{"input":{"memo":"b","to":["x","z"],"list":[]}},"query":"q"}`
+	require.Equal(t, []string{"/variables/input/memo: “b”, not “a”", "/variables/input/none: nothing, not “null”", "/variables/input/to/1: “z”, not “y”"}, requestChanges(a, b))
+	a.Content, b.Content = `[{"n":1}]`, `[{"n":1.0}]`
+	require.Equal(t, []string{"/0/n: “1.0”, not “1”"}, requestChanges(a, b))
 	b.Content = "x"
 	require.Equal(t, []string{"body: “x”, not “" + a.Content + "”"}, requestChanges(a, b))
 }
