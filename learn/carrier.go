@@ -65,7 +65,8 @@ func narrow(i *inquiry) string {
 type naming struct {
 	begun bool
 	left  []string
-	taken bool // the first create was refused because of what is there
+	spans [][]string // times that differ together, tried when nothing else is left
+	taken bool       // the first create was refused because of what is there
 }
 
 // differ lets members differ in each create that may name one thing: all of them, and then one after the other, since another value of
@@ -82,13 +83,17 @@ func differ(i *inquiry) string {
 		}
 		n.left = slices.Concat(n.left, drafting.Withheld(i.file), drafting.Unlikely(&i.file))
 		if n.taken || i.file.Proof != nil {
-			n.left = append(n.left, drafting.Measured(&i.file)...)
+			n.left, n.spans = append(n.left, drafting.Measured(&i.file)...), drafting.Spans(&i.file)
 		}
 		if len(more) == 0 {
 			return differ(i)
 		}
 		i.file.Differing = append(i.file.Differing, more...)
 		return "other values in " + strings.Join(more, ", ")
+	case len(n.left) == 0 && len(n.spans) > 0:
+		next := n.spans[0]
+		i.file.Differing, n.spans = append(slices.Clone(i.hidden), next...), n.spans[1:]
+		return "other times in " + strings.Join(next, ", ")
 	case len(n.left) == 0:
 		i.file.Differing = slices.Clone(i.hidden)
 		return ""

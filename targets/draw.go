@@ -124,7 +124,7 @@ func (d *drawing) chance() *rand.PCG {
 
 // unique gives a text that no other body of any run has. It is drawn from the run, and not from
 // the plan: the same plan can be sent again to a database that still has the rows of the last
-// time. Only a time takes an argument, its layout.
+// time. Only a time takes arguments: its layout, and how long after the one moment of the body it is.
 func (d *drawing) unique(name string, layout ...string) (string, error) {
 	sum, kind := d.sum(d.Run), UniqueKind(name)
 	if len(layout) > 0 && kind != UniqueTime {
@@ -133,6 +133,9 @@ func (d *drawing) unique(name string, layout ...string) (string, error) {
 	var drawn string
 	switch kind {
 	case UniqueTime:
+		if len(layout) == 2 {
+			return d.uniqueSpan(layout[0], layout[1])
+		}
 		return d.uniqueTime(sum, layout)
 	case UniqueText, UniqueEmail:
 		drawn = Letters(sum)
@@ -173,13 +176,13 @@ func (d *drawing) uniqueTime(sum [sha256.Size]byte, layouts []string) (string, e
 	}
 	layout := time.RFC3339
 	if len(layouts) > 1 {
-		return "", fmt.Errorf("unique takes one layout, got %d", len(layouts))
+		return "", fmt.Errorf("unique takes a layout and how long after the moment of the body the time is, got %d texts", len(layouts))
 	}
 	if len(layouts) > 0 {
 		layout = layouts[0]
 	}
 	if !tellsTime(layout) {
-		return "", fmt.Errorf("unique takes a layout that is written with Go's reference time, such as 2006-01-02T15:04:05Z, got %q", layout)
+		return "", errNoLayout(layout)
 	}
 	tomorrow := d.Now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
 	last := tomorrow.AddDate(10, 0, 0)
@@ -188,6 +191,30 @@ func (d *drawing) uniqueTime(sum [sha256.Size]byte, layouts []string) (string, e
 	}
 	after := binary.LittleEndian.Uint64(sum[:8]) % uint64(last.Unix()-tomorrow.Unix())
 	return time.Unix(tomorrow.Unix()+int64(after), 0).UTC().Format(layout), nil
+}
+
+// uniqueSpan gives a time that is so long after the one moment of the body: so a start and an end keep their distance. Two spans must not meet, so
+// the moment is of all years that have four digits.
+func (d *drawing) uniqueSpan(layout, after string) (string, error) {
+	if d.drawn != nil {
+		d.drawn.Dated = true
+	}
+	distance, err := time.ParseDuration(after)
+	if err != nil || distance < 0 {
+		return "", fmt.Errorf("unique takes how long after the moment of the body a time is, such as 1h30m, got %q", after)
+	}
+	if !tellsTime(layout) {
+		return "", errNoLayout(layout)
+	}
+	tomorrow := d.Now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
+	sum := sha256.Sum256([]byte(d.Run + "\x00moment"))
+	minutes := binary.LittleEndian.Uint64(sum[:8]) % uint64((time.Date(9990, 1, 1, 0, 0, 0, 0, time.UTC).Unix()-tomorrow.Unix())/60)
+	return time.Unix(tomorrow.Unix()+int64(minutes)*60, 0).UTC().Add(distance).Format(layout), nil
+}
+
+// errNoLayout says that a text is no layout of a time.
+func errNoLayout(layout string) error {
+	return fmt.Errorf("unique takes a layout that is written with Go's reference time, such as 2006-01-02T15:04:05Z, got %q", layout)
 }
 
 // tellsTime reports that a text is a layout of Go's package time: no part of the time that is written in it reads as the same part of a layout.

@@ -169,3 +169,38 @@ func TestAnAlteredBodyCanComeOutTheSame(t *testing.T) {
 		require.Greater(t, alters[false], 5)
 	}
 }
+
+// TestASpanKeepsItsLength holds that the times of one body are so far apart as they say, and that those of two bodies are not the same.
+func TestASpanKeepsItsLength(t *testing.T) {
+	t.Parallel()
+	render := func(run, from, to string) ([]time.Time, error) {
+		o := targets.Operation{Request: targets.Request{Path: "/", Body: map[string]any{
+			"from": `{{unique "time" "2006-01-02T15:04:05Z" "` + from + `"}}`, "to": `{{unique "time" "2006-01-02 15:04" "` + to + `"}}`,
+		}}}
+		r, err := o.Render(targets.Values{}.Drawing(targets.Draws{Run: run, Now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}), targets.AsItIs)
+		if err != nil {
+			return nil, err
+		}
+		var body struct{ From, To string }
+		require.NoError(t, json.Unmarshal(r.Body, &body))
+		first, err := time.Parse("2006-01-02T15:04:05Z", body.From)
+		require.NoError(t, err)
+		last, err := time.Parse("2006-01-02 15:04", body.To)
+		require.NoError(t, err)
+		return []time.Time{first, last}, nil
+	}
+	one, err := render("a", "0s", "90m")
+	require.NoError(t, err)
+	require.Equal(t, 90*time.Minute, one[1].Sub(one[0]))
+	require.True(t, one[0].After(time.Date(2026, 5, 2, 0, 0, 0, 0, time.UTC).Add(-time.Second)))
+	again, err := render("a", "0s", "90m")
+	require.NoError(t, err)
+	require.Equal(t, one, again)
+	other, err := render("b", "0s", "90m")
+	require.NoError(t, err)
+	require.NotEqual(t, one[0], other[0])
+	for _, wrong := range []string{"soon", "-1h"} {
+		_, err = render("a", "0s", wrong)
+		require.ErrorContains(t, err, "such as 1h30m")
+	}
+}

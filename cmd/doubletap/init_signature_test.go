@@ -128,9 +128,9 @@ func TestInitOfAListAndOfAWordThatIsThereOnce(t *testing.T) {
 						handle += strings.Repeat("-", n)
 					}
 					_, _ = db.Exec("insert or ignore into sites (handle, title, request) values (?, ?, ?)", handle, list[0].Title, request)
-					_ = db.QueryRow("select id from sites where request = ?", request).Scan(&id)
 				}
-				says(w, http.StatusAccepted, fmt.Sprintf(`[{"id":%d}]`, id)) // also of a handle that is another's, which is left out
+				_ = db.QueryRow("select id from jobs where request = ?", request).Scan(&id)
+				says(w, http.StatusAccepted, fmt.Sprintf(`[{"job":%d}]`, id)) // also of a handle that is another's, which is left out
 			}))
 			database := "sqlite://" + path
 			env := map[string]string{"DATABASE_URL": database}
@@ -140,7 +140,9 @@ func TestInitOfAListAndOfAWordThatIsThereOnce(t *testing.T) {
 			require.Contains(t, text, "key: {in: header, name: X-Request-Id", said.err)
 			require.Contains(t, text, "written: '{{.items | json}}'")
 			require.NotContains(t, text, "it is always the same")
-			require.NotContains(t, text, "\n      - name: jobs", "a queue of all requests is no effect of what one has made")
+			if !broken {
+				require.NotContains(t, text, "\n      - name: jobs", "a queue of all requests is no effect of what one has made")
+			}
 			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "tabs-one-key", "rage-clicks", "tabs-natural-key")
 			require.Equal(t, want, got.code, "%s\n%s", got, text)
 		})

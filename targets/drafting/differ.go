@@ -271,20 +271,27 @@ func another(value any) string {
 	case int64:
 		return `{{unique "int" | json}}`
 	case string:
-		parts := clockLike.FindStringSubmatch(value)
-		if parts == nil {
-			return ""
+		if layout, zone := layoutOf(value); layout != "" {
+			return fmt.Sprintf("{{unique \"time\" %q}}", layout) + zone
 		}
-		layout := "2006-01-02"
-		if parts[1] != "" {
-			layout += parts[1] + "15:04"
-		}
-		if parts[2] != "" {
-			layout += ":05"
-		}
-		return fmt.Sprintf("{{unique \"time\" %q}}", layout+parts[3]) + parts[4]
 	}
 	return ""
+}
+
+// layoutOf is how a time is written, as Go's layouts have it, and the zone behind it; empty: it is none.
+func layoutOf(value string) (layout, zone string) {
+	parts := clockLike.FindStringSubmatch(value)
+	if parts == nil {
+		return "", ""
+	}
+	layout = "2006-01-02"
+	if parts[1] != "" {
+		layout += parts[1] + "15:04"
+	}
+	if parts[2] != "" {
+		layout += ":05"
+	}
+	return layout + parts[3], parts[4]
 }
 
 // Measured are the members that hold a time or a whole number, times first: a room is booked at one time, and a seat by its number. The id of
@@ -415,7 +422,14 @@ func Variables(f File) []string {
 // differs puts the templates of the members that differ into the body.
 func (f *File) differs() {
 	f.Draft.Templates = cloneTexts(f.Draft.Templates)
+	spanned := f.span()
 	for _, pointer := range append(f.Draft.addresses(), f.Differing...) {
+		if template, is := spanned[pointer]; is {
+			if template != "" {
+				measure(f, pointer, template)
+			}
+			continue
+		}
 		value, _ := jsonpointer.Resolve(f.Draft.Body, pointer)
 		template := f.Draft.Templates[pointer]
 		variable := aVariable.FindStringSubmatch(template)
@@ -528,7 +542,7 @@ func (f File) Suspects() []string {
 	}
 	var all []string
 	for pointer := range f.Draft.Templates {
-		if (own[pointer] == "" || slices.Contains(f.Differing, pointer)) && pointer != f.Proof.Text && !ofAnother(&f, pointer) {
+		if (own[pointer] == "" || slices.Contains(f.Differing, pointer)) && pointer != f.Proof.Text && !ofAnother(&f, pointer) && !endsSpan(f.Draft.Templates[pointer]) {
 			all = append(all, pointer)
 		}
 	}
