@@ -118,7 +118,7 @@ func TestInitOfAListAndOfAWordThatIsThereOnce(t *testing.T) {
 					return
 				}
 				id, request := 0, r.Header.Get("X-Request-Id")
-				_, _ = db.Exec("insert or ignore into jobs (request, payload) values (?, ?)", request, list[0].Title) // of each request, whatever becomes of it
+				_, _ = db.Exec("insert or ignore into jobs (request, payload) values (?, ?)", request, fmt.Sprintf(`{"title":%q,"wide":true}`, list[0].Title)) // of each request, whatever becomes of it
 				if db.QueryRow("select id from sites where request = ?", request).Scan(&id) != nil {
 					time.Sleep(2 * time.Millisecond)
 					handle := list[0].Handle

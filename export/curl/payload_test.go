@@ -71,6 +71,7 @@ func TestFormsAndPathKeysAndSignaturesArriveAsTheDriverSendsThem(t *testing.T) {
 		_, _ = io.WriteString(mac, strings.Join(parts, ""))
 		return mac.Sum(nil)
 	}
+	packed := "bytes_" + strings.TrimRight(base64.StdEncoding.EncodeToString([]byte("sesame $HOME")), "=")
 	photo := map[string]any{"file": `p "1".png`, "type": "image/png", "content": "line\nEND\nit's `id` $HOME \\\r\n"}
 	for name, c := range map[string]struct {
 		request targets.Request
@@ -95,6 +96,12 @@ func TestFormsAndPathKeysAndSignaturesArriveAsTheDriverSendsThem(t *testing.T) {
 			func(a arrival) string {
 				return "v1," + hex.EncodeToString(sum(a.time, ".POST.", a.uri, ".", string(a.body)))
 			}, "sesame $HOME", false,
+		},
+		"a form, signed by bytes, with the time in front": {
+			targets.Request{Path: "/api/{{.Key}}/orders?q=1", Form: map[string]any{"note": "{{.Intent.Marker}}", "text": awkward, "mail": `{{unique "email"}}`}},
+			func(a arrival) string {
+				return "t=" + a.time + ",v1=" + base64.StdEncoding.EncodeToString(sum(a.time, ".POST.", a.uri, ".", string(a.body)))
+			}, packed, false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,6 +133,10 @@ func TestFormsAndPathKeysAndSignaturesArriveAsTheDriverSendsThem(t *testing.T) {
 				Header: "X-Sig", HMAC: targets.HashSHA256, Secret: c.secret, Prefix: "v1,", Encoding: encoding,
 				Over: "{{.Time}}.{{.Method}}.{{.Path}}.{{.Body}}", Time: &targets.SignTime{Header: "X-Time"},
 			}
+			secret := "sesame $HOME"
+			if c.secret == packed {
+				c.request.Sign.Written, c.request.Sign.Prefix, secret = targets.EncodingBase64, "t={{.Time}},v1=", packed
+			}
 			o := targets.Operation{Request: c.request, Key: targets.Key{Key: contract.Key{In: contract.KeyInPath, Required: true}}, Alter: map[string]any{"text": "another"}}
 			if c.inBody {
 				o.Key = targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "token", Required: true}}
@@ -135,9 +146,10 @@ func TestFormsAndPathKeysAndSignaturesArriveAsTheDriverSendsThem(t *testing.T) {
 			script, err := os.ReadFile(file)
 			require.NoError(t, err)
 			require.NotContains(t, string(script), "sesame", "a secret stays in the environment")
+			require.NotContains(t, string(script), packed, "a secret stays in the environment")
 			for range 2 {
 				command := exec.CommandContext(t.Context(), "bash", file)
-				command.Env = append(os.Environ(), "SIGNER=sesame $HOME", "SIGNING_SECRET=sesame $HOME")
+				command.Env = append(os.Environ(), "SIGNER="+secret, "SIGNING_SECRET="+secret)
 				out, err := command.CombinedOutput()
 				require.Error(t, err)
 				require.Equal(t, 2, command.ProcessState.ExitCode(), "%s", out)
