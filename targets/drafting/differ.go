@@ -422,7 +422,7 @@ func Variables(f File) []string {
 // differs puts the templates of the members that differ into the body.
 func (f *File) differs() {
 	f.Draft.Templates = cloneTexts(f.Draft.Templates)
-	spanned := f.span()
+	spanned := span(f)
 	for _, pointer := range append(f.Draft.addresses(), f.Differing...) {
 		if template, is := spanned[pointer]; is {
 			if template != "" {

@@ -155,7 +155,7 @@ func (c Request) Draft(prefix string) Draft {
 		d.Statuses = []int{c.Status}
 	}
 	c.query(&d, prefix)
-	signature := d.readSignature(c.Header, prefix)
+	signature := readSignature(&d, c.Header, prefix)
 	for _, h := range c.Header {
 		if !slices.Contains(signature, h[0]) {
 			d.header(h[0], h[1], prefix)

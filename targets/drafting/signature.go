@@ -27,7 +27,7 @@ var hashes = map[int]targets.Hash{20: targets.HashSHA1, 32: targets.HashSHA256, 
 
 // readSignature looks for the header that signs the request: another body, or another time, needs another signature, so that the recorded one is
 // worth nothing. It returns which headers are the signature's.
-func (d *Draft) readSignature(headers [][2]string, prefix string) (own []string) {
+func readSignature(d *Draft, headers [][2]string, prefix string) (own []string) {
 	for _, h := range headers {
 		if !signatureName.MatchString(h[0]) {
 			continue
@@ -43,9 +43,9 @@ func (d *Draft) readSignature(headers [][2]string, prefix string) (own []string)
 			}
 		}
 		if sign.Written != "" && sign.Time != nil {
-			own = append(own, d.delivery(headers, h[0])...)
+			own = append(own, delivery(d, headers, h[0])...)
 		}
-		sign.Over = d.signedText(*sign)
+		sign.Over = signedText(d, *sign)
 		sign.Secret = d.variable(Variable(prefix, "signing_secret"), "")
 		d.Sign = sign
 		d.Doubts = append(d.Doubts, "What "+h[0]+" signs, and how: its value is written like "+saysSign(*sign)+". If the target refuses it, mend request.sign.")
@@ -54,7 +54,7 @@ func (d *Draft) readSignature(headers [][2]string, prefix string) (own []string)
 }
 
 // delivery takes the header with the id of what is delivered as the key: it is called like that of the signature, which covers it.
-func (d *Draft) delivery(headers [][2]string, signature string) (own []string) {
+func delivery(d *Draft, headers [][2]string, signature string) (own []string) {
 	begin, _, _ := strings.Cut(strings.ToLower(signature), "-")
 	for _, h := range headers {
 		if d.Key.In == contract.KeyNowhere && strings.EqualFold(h[0], begin+"-id") {
@@ -93,7 +93,7 @@ func signs(value string) *targets.Sign {
 
 // signedText is what is signed in most cases: the body, behind the time where one is sent, and behind what a delivery is called where the version
 // of a signature stands in front of a comma. A version in front of an equals sign and a time of another header are joined by colons.
-func (d *Draft) signedText(s targets.Sign) string {
+func signedText(d *Draft, s targets.Sign) string {
 	switch {
 	case s.Written == targets.EncodingBase64 && s.Time != nil && d.Key.In == contract.KeyInHeader:
 		return "{{.Key}}.{{.Time}}.{{.Body}}"

@@ -55,7 +55,7 @@ func momentOf(value any) time.Time {
 }
 
 // span are the templates of two times that differ together; empty ones: one of them is kept the same for once, and so both are.
-func (f *File) span() map[string]string {
+func span(f *File) map[string]string {
 	var times []string
 	for _, pointer := range f.Differing {
 		if value, _ := jsonpointer.Resolve(f.Draft.Body, pointer); !momentOf(value).IsZero() && f.Draft.Templates[pointer] == "" {
