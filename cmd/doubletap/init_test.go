@@ -128,7 +128,7 @@ func TestInitWritesAFileForEveryDocument(t *testing.T) {
 			written++
 		}
 	}
-	require.Equal(t, 27, written)
+	require.Equal(t, 28, written)
 }
 
 // everyVariable sets the variables of a target file that have no default.
