@@ -46,6 +46,9 @@ func readSignature(d *Draft, headers [][2]string, prefix string) (own []string) 
 			own = append(own, delivery(d, headers, h[0])...)
 		}
 		sign.Over = signedText(d, *sign)
+		if d.Query { // there is no body
+			sign.Over = strings.ReplaceAll(sign.Over, "{{.Body}}", "{{.Path}}")
+		}
 		sign.Secret = d.variable(Variable(prefix, "signing_secret"), "")
 		d.Sign = sign
 		d.Doubts = append(d.Doubts, "What "+h[0]+" signs, and how: its value is written like "+saysSign(*sign)+". If the target refuses it, mend request.sign.")

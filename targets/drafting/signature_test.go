@@ -68,3 +68,11 @@ func TestWhatSignsARequest(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatSignsARequestWithoutABody holds that its path is what is signed.
+func TestWhatSignsARequestWithoutABody(t *testing.T) {
+	t.Parallel()
+	r, err := ReadCurl("curl -X POST 'http://localhost/hooks?note=x' -H 'X-Signature: t=1767000000,v1=" + strings.Repeat("ab", 32) + "'")
+	require.NoError(t, err)
+	require.Equal(t, "{{.Time}}.{{.Path}}", r.Draft("API").Sign.Over)
+}
