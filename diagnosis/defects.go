@@ -55,7 +55,7 @@ func Defects() []Defect {
 	return []Defect{
 		{
 			Name: "check-then-act",
-			Does: "The code looks whether the key or the row is there, finds nothing, and writes. Nothing in the database forbids the second row. Two requests at the same time both find nothing, and both write. A lock that does not cover the look and the commit comes to the same.",
+			Does: "The code looks whether the key or the row is there, finds nothing, and writes. No constraint of the database stops the second. Two requests at the same time both find nothing, and both write. A lock that does not cover the look and the commit comes to the same.",
 			Mend: "Let a unique index decide: write the key first, in the transaction of the row. Who hits the index reads what the other one recorded.",
 			Play: []string{"burst-same-key", "burst-write-gate", "tabs-natural-key"},
 			Look: "a unique index on the key or on the natural key, in the table that the code writes",
