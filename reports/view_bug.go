@@ -49,7 +49,7 @@ func bugOfOne(f checker.Finding) string {
 		}
 		return fmt.Sprintf("Every retry with this %s gets the same failure, %s, for good%s%s", key, last, when(f), noRow(f))
 	case checker.RefusedThoughDone:
-		return fmt.Sprintf("The row is there, but every retry gets %s: the client never learns of it", noYes(f, len(f.Attempts)-1))
+		return fmt.Sprintf("The row is there, but every retry gets %s: the client never learns of it", noYes(last))
 	case checker.Unavailable:
 		return fmt.Sprintf("Retries with backoff never got a final answer%s: the last one was %s", when(f), last)
 	case checker.ReplayMismatch, checker.UndeclaredAnswer:
@@ -226,12 +226,12 @@ func statusOf(f checker.Finding, i int) string {
 	return fmt.Sprint(f.Attempts[i].Status)
 }
 
-// noYes is the status of an answer that is no acknowledgement, and says so where the status sounds like one.
-func noYes(f checker.Finding, i int) string {
-	if i < 0 || i >= len(f.Attempts) || !f.Attempts[i].Complete || f.Attempts[i].Status >= 300 {
-		return statusOf(f, i)
+// noYes is what an answer that is no acknowledgement was, and says so where its status sounds like one.
+func noYes(status string) string {
+	if strings.HasPrefix(status, "2") {
+		return fmt.Sprintf("a %s that is no acknowledgement by the contract", status)
 	}
-	return fmt.Sprintf("a %d that is no acknowledgement by the contract", f.Attempts[i].Status)
+	return status
 }
 
 // yes is the first attempt that was acknowledged; -1: none was.

@@ -74,11 +74,7 @@ func (h hider) steps(steps []targets.Step) []targets.Step {
 				q.Header[name] = h.hide(name, text)
 			}
 		}
-		for _, members := range []*map[string]any{&q.Body, &q.Form, &q.Multipart, &q.Text, &q.Query} {
-			if *members != nil {
-				*members = h.value("", *members).(map[string]any)
-			}
-		}
+		q.ChangePayload(func(members map[string]any) map[string]any { return h.value("", members).(map[string]any) })
 		if path, query, found := strings.Cut(q.Path, "?"); found {
 			parameters := strings.Split(query, "&")
 			for i, parameter := range parameters {

@@ -3,7 +3,6 @@ package targets
 import (
 	"maps"
 	"net/url"
-	"strings"
 )
 
 // AnswerSize is a size of answers that a request can ask for.
@@ -43,16 +42,8 @@ func (o Operation) Answering(size AnswerSize) Operation {
 		for name, value := range asking.Query {
 			query.Set(name, value)
 		}
-		separator := "?"
-		if strings.Contains(o.Request.Path, "?") {
-			separator = "&"
-		}
-		o.Request.Path += separator + query.Encode()
+		o.Request.Path = withQuery(o.Request.Path, query.Encode())
 	}
-	for _, members := range []*map[string]any{&o.Request.Body, &o.Request.Form, &o.Request.Multipart, &o.Request.Text, &o.Request.Query} {
-		if *members != nil {
-			*members = merge(*members, asking.Body)
-		}
-	}
+	o.Request.ChangePayload(func(members map[string]any) map[string]any { return merge(members, asking.Body) })
 	return o
 }

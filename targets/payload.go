@@ -43,6 +43,15 @@ func (q Request) Payload() (PayloadKind, map[string]any) {
 	}
 }
 
+// ChangePayload replaces the members that the request carries. One that carries none stays as it is.
+func (q *Request) ChangePayload(change func(members map[string]any) map[string]any) {
+	for _, members := range []*map[string]any{&q.Body, &q.Form, &q.Multipart, &q.Text, &q.Query} {
+		if *members != nil {
+			*members = change(*members)
+		}
+	}
+}
+
 // write puts the members of a payload into the request, which it changes in place.
 func (r *Rendered) write(o Operation, members map[string]any) error {
 	says, err := encode(members)
@@ -53,7 +62,7 @@ func (r *Rendered) write(o Operation, members map[string]any) error {
 	case QueryPayload:
 		var query []byte
 		query, err = formOf(members)
-		r.Path = withQuery(r.Path, string(query))
+		r.Path = withQuery(r.Path, spaced(string(query)))
 		r.Says = says
 	case TextPayload:
 		r.Body, err = o.text(members)
@@ -75,7 +84,10 @@ func (r *Rendered) write(o Operation, members map[string]any) error {
 	return err
 }
 
-// withQuery adds parameters behind those of a path, which stay as they are, to the byte. Not every server takes a plus sign for a space.
+// spaced writes spaces as escapes: not every server takes a plus sign for one.
+func spaced(parameters string) string { return strings.ReplaceAll(parameters, "+", "%20") }
+
+// withQuery adds parameters behind those of a path, which stay as they are, to the byte.
 func withQuery(path, parameters string) string {
 	path, fragment, cut := strings.Cut(path, "#")
 	switch {
@@ -84,7 +96,7 @@ func withQuery(path, parameters string) string {
 	case !strings.HasSuffix(path, "?") && !strings.HasSuffix(path, "&"):
 		path += "&"
 	}
-	if path += strings.ReplaceAll(parameters, "+", "%20"); cut {
+	if path += parameters; cut {
 		path += "#" + fragment
 	}
 	return path

@@ -82,5 +82,5 @@ func (o Operation) placeInPath(r *Rendered, key string) error {
 
 // placeInQuery adds the parameter of the key.
 func (o Operation) placeInQuery(r *Rendered, key string) {
-	r.Path = withQuery(r.Path, url.QueryEscape(o.Key.Name)+"="+url.QueryEscape(key))
+	r.Path = withQuery(r.Path, spaced(url.QueryEscape(o.Key.Name)+"="+url.QueryEscape(key)))
 }

@@ -208,11 +208,7 @@ func (q Request) taking(w Work) Request {
 	if len(w.Body) == 0 {
 		return q
 	}
-	for _, members := range []*map[string]any{&q.Body, &q.Form, &q.Multipart, &q.Text, &q.Query} {
-		if *members != nil {
-			*members = merge(*members, w.Body)
-		}
-	}
+	q.ChangePayload(func(members map[string]any) map[string]any { return merge(members, w.Body) })
 	return q
 }
 

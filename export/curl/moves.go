@@ -237,6 +237,7 @@ func (w *writer) signature(r driver.Rehearsed) string {
 	}
 	sign, secret := "sign_"+string(s.Encoding), w.word(r.Signer)
 	if s.Written != "" { // openssl takes bytes in hex only
+		w.page.Keyed = true
 		sign, secret = "keyed "+sign, fmt.Sprintf(`"$(bytes_%s %s)"`, s.Written, secret)
 	}
 	text := fmt.Sprintf(" \\\n  --header %s\"$(%s %s %s %s)\"", w.word(s.Header+": "+s.Prefix), sign, shell.Quote(string(s.HMAC)), secret, w.word(r.Over))

@@ -355,7 +355,6 @@ func (w *writer) secrets(r driver.Rehearsed) {
 		return
 	}
 	w.page.Signed, w.named[driver.Moment] = true, "now"
-	w.page.Keyed = w.page.Keyed || r.Sign.Written != ""
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(w.page.Variables)), func(stands string) bool { return strings.Contains(r.Signer, stands) }) {
 		name, _ := w.variable("SIGNING_SECRET", r.Signer)
 		w.page.Needed = append(w.page.Needed, name)

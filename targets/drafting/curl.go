@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// ReadCurl understands a command line of curl with a JSON object, XML, a form or only a query.
+// ReadCurl understands a command line of curl with a JSON object, a list of them, XML, a form or only a query.
 // Nothing is run, no variable of the shell is filled in, and no file is read that the command
 // names: those of a form are in [Request.Files].
 func ReadCurl(command string) (Request, error) {
@@ -189,7 +189,7 @@ func (r *reading) curl() (Request, error) {
 	if len(r.data) > 0 {
 		return c, c.read(strings.Join(r.data, "&"))
 	}
-	if r.method != "" && r.method != http.MethodGet && c.readQuery() == nil {
+	if r.method != "" && r.method != http.MethodGet && c.readQuery() {
 		return c, nil
 	}
 	return Request{}, errors.New("it has no body (-d): a create needs one that can carry a marker, a form (-F), or parameters in its URL and a method (-X POST)")

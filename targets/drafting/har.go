@@ -114,7 +114,7 @@ func (e entry) recorded() (Recorded, bool) {
 	}
 	r := Recorded{Request: q}
 	if post == nil || post.Text == "" && len(post.Params) == 0 {
-		return r, r.readQuery() == nil
+		return r, r.readQuery()
 	}
 	text := post.Text
 	if text == "" { // some browsers give a form only in its parts

@@ -77,8 +77,9 @@ func (c *Request) readForm(text string) error {
 	return nil
 }
 
-// readQuery takes the parameters of a request without a body for its members. What may be a secret or a key stays in the URL.
-func (c *Request) readQuery() error {
+// readQuery takes the parameters of a request without a body for its members, each of which stands there once; false: there is none, or they are
+// something else. What may be a secret or a key stays in the URL.
+func (c *Request) readQuery() bool {
 	var kept []string
 	c.Query, c.Body = true, map[string]any{}
 	for part := range strings.SplitSeq(c.URL.RawQuery, "&") {
@@ -86,26 +87,20 @@ func (c *Request) readQuery() error {
 		_, again := c.Body[name]
 		switch {
 		case err != nil:
-			return err
+			return false
 		case HoldsSecret(name) || squeezed(name) == "key" || NamesKey(name) || keyName.MatchString(squeezed(name)) || uuidLike.MatchString(value):
 			kept = append(kept, part)
 		case again:
-			return fmt.Errorf("its query has %s more than once", name)
+			return false
 		case part != "":
 			c.Body[name] = value
 		}
 	}
-	if len(c.Body) == 0 {
-		return errNoMember
-	}
 	plain := *c.URL
 	plain.RawQuery = strings.Join(kept, "&")
 	c.URL = &plain
-	return nil
+	return len(c.Body) > 0
 }
-
-// errNoMember is why a request without a body cannot be that of a create.
-var errNoMember = errors.New("it has no body and no parameter that could carry a marker")
 
 // parameter is the name and the value of one parameter of a query.
 func parameter(part string) (name, value string, err error) {
@@ -161,7 +156,7 @@ func (c Request) Draft(prefix string) Draft {
 			d.header(h[0], h[1], prefix)
 		}
 	}
-	if d.Written == writtenList {
+	if d.listed() {
 		AsList(&d)
 	}
 	d.members(prefix)

@@ -46,9 +46,6 @@ func readSignature(d *Draft, headers [][2]string, prefix string) (own []string) 
 			own = append(own, delivery(d, headers, h[0])...)
 		}
 		sign.Over = signedText(d, *sign)
-		if d.Query { // there is no body
-			sign.Over = strings.ReplaceAll(sign.Over, "{{.Body}}", "{{.Path}}")
-		}
 		sign.Secret = d.variable(Variable(prefix, "signing_secret"), "")
 		d.Sign = sign
 		d.Doubts = append(d.Doubts, "What "+h[0]+" signs, and how: its value is written like "+saysSign(*sign)+". If the target refuses it, mend request.sign.")
@@ -94,18 +91,22 @@ func signs(value string) *targets.Sign {
 	return s
 }
 
-// signedText is what is signed in most cases: the body, behind the time where one is sent, and behind what a delivery is called where the version
+// signedText is what is signed in most cases: the body, or the path where there is none, behind the time where one is sent, and behind what a delivery is called where the version
 // of a signature stands in front of a comma. A version in front of an equals sign and a time of another header are joined by colons.
 func signedText(d *Draft, s targets.Sign) string {
+	said := "{{.Body}}"
+	if d.Query {
+		said = "{{.Path}}"
+	}
 	switch {
 	case s.Written == targets.EncodingBase64 && s.Time != nil && d.Key.In == contract.KeyInHeader:
-		return "{{.Key}}.{{.Time}}.{{.Body}}"
+		return "{{.Key}}.{{.Time}}." + said
 	case s.Time != nil && regexp.MustCompile(`^[Vv]\d+=$`).MatchString(s.Prefix):
-		return strings.TrimSuffix(s.Prefix, "=") + ":{{.Time}}:{{.Body}}"
+		return strings.TrimSuffix(s.Prefix, "=") + ":{{.Time}}:" + said
 	case s.Time != nil || strings.Contains(s.Prefix, "{{.Time}}"):
-		return "{{.Time}}.{{.Body}}"
+		return "{{.Time}}." + said
 	}
-	return "{{.Body}}"
+	return said
 }
 
 // saysSign says how a request is signed.

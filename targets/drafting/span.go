@@ -3,6 +3,7 @@ package drafting
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,20 +23,16 @@ const longestDrawn = 24 * time.Hour
 func Spans(f *File) (all [][]string) {
 	byParent := map[string][]string{}
 	for _, pointer := range Measured(f) {
-		if value, _ := jsonpointer.Resolve(f.Draft.Body, pointer); !momentOf(value).IsZero() {
+		if !momentAt(f, pointer).IsZero() {
 			parent, _ := jsonpointer.Cut(pointer)
 			byParent[parent] = append(byParent[parent], pointer)
 		}
 	}
-	at := func(pointer string) time.Time {
-		value, _ := jsonpointer.Resolve(f.Draft.Body, pointer)
-		return momentOf(value)
-	}
 	for _, parent := range slices.Sorted(maps.Keys(byParent)) {
 		times := byParent[parent]
-		slices.SortStableFunc(times, func(a, b string) int { return at(a).Compare(at(b)) })
+		slices.SortStableFunc(times, func(a, b string) int { return momentAt(f, a).Compare(momentAt(f, b)) })
 		for n := 1; n < len(times); n++ {
-			if apart := at(times[n]).Sub(at(times[n-1])); apart > 0 && apart <= longestSpan {
+			if apart := momentAt(f, times[n]).Sub(momentAt(f, times[n-1])); apart > 0 && apart <= longestSpan {
 				all = append(all, []string{times[n-1], times[n]})
 			}
 		}
@@ -43,9 +40,9 @@ func Spans(f *File) (all [][]string) {
 	return all
 }
 
-// momentOf is the time that a value says, without its zone; zero: it says none.
-func momentOf(value any) time.Time {
-	text, _ := value.(string)
+// momentAt is the time that a member of the body says, without its zone; zero: it says none.
+func momentAt(f *File, pointer string) time.Time {
+	text, _ := textOf(f, pointer)
 	layout, zone := layoutOf(text)
 	at, err := time.Parse(layout, strings.TrimSuffix(text, zone))
 	if layout == "" || err != nil {
@@ -58,7 +55,7 @@ func momentOf(value any) time.Time {
 func span(f *File) map[string]string {
 	var times []string
 	for _, pointer := range f.Differing {
-		if value, _ := jsonpointer.Resolve(f.Draft.Body, pointer); !momentOf(value).IsZero() && f.Draft.Templates[pointer] == "" {
+		if !momentAt(f, pointer).IsZero() && f.Draft.Templates[pointer] == "" {
 			times = append(times, pointer)
 		}
 	}
@@ -68,22 +65,25 @@ func span(f *File) map[string]string {
 	if slices.ContainsFunc(times, func(pointer string) bool { return slices.Contains(f.same, pointer) }) {
 		return map[string]string{times[0]: "", times[1]: ""}
 	}
-	first, _ := jsonpointer.Resolve(f.Draft.Body, times[0])
-	last, _ := jsonpointer.Resolve(f.Draft.Body, times[1])
-	apart := momentOf(last).Sub(momentOf(first))
+	apart := momentAt(f, times[1]).Sub(momentAt(f, times[0]))
 	if apart <= 0 || apart > longestSpan {
 		return nil
 	}
-	return map[string]string{times[0]: spanning(first.(string), 0), times[1]: spanning(last.(string), min(apart, longestDrawn))}
+	return map[string]string{times[0]: spanning(f, times[0], 0), times[1]: spanning(f, times[1], min(apart, longestDrawn))}
 }
 
-// spanning is a template for a time that is so long after the moment of its create.
-func spanning(value string, after time.Duration) string {
-	layout, zone := layoutOf(value)
+// spanning is a template for the time of a member that is so long after the moment of its create.
+func spanning(f *File, pointer string, after time.Duration) string {
+	text, _ := textOf(f, pointer)
+	layout, zone := layoutOf(text)
 	return fmt.Sprintf("{{unique \"time\" %q %q}}", layout, after) + zone
 }
 
+// ofSpan matches a template of spanning, with how long after the moment its time is.
+var ofSpan = regexp.MustCompile(`^\{\{unique "time" "[^"]+" "([^"]+)"`)
+
 // endsSpan reports that a template gives the end of a span: it differs where the beginning does.
 func endsSpan(template string) bool {
-	return strings.HasPrefix(template, `{{unique "time" "`) && strings.Count(template, `"`) == 6 && !strings.Contains(template, `"0s"`)
+	parts := ofSpan.FindStringSubmatch(template)
+	return parts != nil && parts[1] != time.Duration(0).String()
 }

@@ -27,12 +27,13 @@ func (d *Document) draft(c Create, prefix string, generation int) (drafting.Draf
 		Name: c.Name, Summary: c.Summary, Method: c.Method, Header: map[string]string{}, Statuses: c.statuses(),
 	}
 	s := sampler{}
-	if schema := c.schema(); schema != nil {
+	schema := c.schema()
+	if schema != nil {
 		if err := d.withBody(c, schema, &s, &draft); err != nil {
 			return drafting.Draft{}, err
 		}
 	}
-	if draft.Key = c.key(flatten(c.schema(), 0)); draft.Key.In == contract.KeyInBody {
+	if draft.Key = c.key(flatten(schema, 0)); draft.Key.In == contract.KeyInBody {
 		delete(draft.Body, draft.Key.Name)
 	}
 	draft.Identity = c.identity()
@@ -48,9 +49,10 @@ func (d *Document) draft(c Create, prefix string, generation int) (drafting.Draf
 
 // withBody gives a draft a sample of the body.
 func (d *Document) withBody(c Create, schema *openapi3.SchemaRef, s *sampler, draft *drafting.Draft) error {
+	asJSON := jsonSchema(c.op) != nil
 	draft.Query = c.queried()
-	draft.Form = jsonSchema(c.op) == nil && !draft.Query
-	listed := !draft.Form && !draft.Query && ofObjects(flatten(schema, 0))
+	draft.Form = !asJSON && !draft.Query
+	listed := asJSON && ofObjects(flatten(schema, 0))
 	if listed {
 		schema = inMember(schema)
 		drafting.AsList(draft)
@@ -59,7 +61,7 @@ func (d *Document) withBody(c Create, schema *openapi3.SchemaRef, s *sampler, dr
 	if !isObject {
 		return fmt.Errorf("the body of %s %s is no JSON object", c.Method, c.Path)
 	}
-	if draft.Form || draft.Query {
+	if !asJSON {
 		s.flat(body)
 	}
 	if err := d.doc.ValidateSchemaJSON(schema.Value, jsonValue(body), openapi3.VisitAsRequest()); err != nil {
@@ -107,10 +109,10 @@ func inMember(list *openapi3.SchemaRef) *openapi3.SchemaRef {
 
 // bodyExamples are the examples that stand beside a body's schema.
 func bodyExamples(op *openapi3.Operation) []any {
-	var all []any
 	if op.RequestBody == nil {
 		return nil
 	}
+	var all []any
 	content := op.RequestBody.Value.Content
 	for _, kind := range sortedKeys(content) {
 		media := content[kind]
