@@ -113,7 +113,7 @@ func (e entry) recorded() (Recorded, bool) {
 		return Recorded{}, false
 	}
 	r := Recorded{Request: q}
-	if post == nil || post.Text == "" && len(post.Params) == 0 {
+	if post == nil || post.MimeType == "" && post.Text == "" && len(post.Params) == 0 {
 		return r, r.readQuery()
 	}
 	text := post.Text

@@ -51,3 +51,13 @@ func TestARecordedQueryMayCreate(t *testing.T) {
 		require.Equal(t, creates, all[0].LooksCreating(), status)
 	}
 }
+
+// TestARecordedBodyThatWasNotKeptIsNoQuery holds that what a browser sent in parts, of which the file keeps nothing, is not read as a request without
+// a body.
+func TestARecordedBodyThatWasNotKeptIsNoQuery(t *testing.T) {
+	t.Parallel()
+	all, err := drafting.ReadHAR([]byte(`{"log": {"entries": [{"request": {"method": "POST", "url": "http://localhost:8080/photos?album=Lamp", "headers": [],
+		"postData": {"mimeType": "multipart/form-data; boundary=x", "text": ""}}, "response": {"status": 201, "content": {"text": "{}"}}}]}}`))
+	require.NoError(t, err)
+	require.Empty(t, all)
+}
