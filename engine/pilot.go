@@ -93,20 +93,23 @@ func (s *Session) pilot(ctx context.Context) error {
 	if err := diagnoseCount(ctx, s); err != nil {
 		return err
 	}
-	var h *history.History
+	var alike []time.Duration // that plain creates of one operation took
 	for _, f := range pilotFiles(s, s.config.PilotTimeout) {
-		var err error
-		if h, err = playPilot(ctx, s, f); err != nil {
+		h, err := playPilot(ctx, s, f)
+		if err != nil {
 			return err
 		}
 		s.normal, s.inside, s.passing = normalTime(h.Attempts), insideTime(h.Attempts), passingOf(h)
+		if name := f.Scenario.Name; name != rundir.PilotAcross(scenarios.AcrossOperations) && name != rundir.PilotWays {
+			alike = append(alike, durations(h.Attempts)...)
+		}
 		if f.Scenario.Name == rundir.PilotName {
 			s.addresses = measured(s, h.Attempts)
 		}
 	}
 	s.lost = ""
 	var err error
-	if s.slow, err = measureSlow(ctx, s, h.Attempts); err != nil {
+	if s.slow, err = measureSlow(ctx, s, slices.Min(alike)); err != nil {
 		return err
 	}
 	s.lost = ""

@@ -16,7 +16,7 @@ import (
 // Where a plain create takes long, scenarios are played with fewer intents: the longer the work, the wider are the windows between a
 // check and a write, and the fewer rounds it takes to hit one.
 const (
-	slowCreate        = 500 * time.Millisecond // a plain create of a slow target, as rounded
+	slowCreate        = 250 * time.Millisecond // a plain create of a slow target, as rounded
 	scenariosTake     = 80 * time.Second       // that all scenarios are to take at a slow target
 	scenarioTakes     = 30 * time.Second       // that one of them is to take at most
 	fewestIntents     = 4                      // of a scenario
@@ -39,10 +39,10 @@ func round(d time.Duration) time.Duration {
 	return time.Duration(math.Exp2(math.Round(math.Log2(d.Seconds()))) * float64(time.Second))
 }
 
-// measureSlow sends a target several plain creates at once if even the fastest of those before was slow: another one may have waited for
+// measureSlow sends a target several plain creates at once if even the fastest of those before was slow: the others may have waited for
 // a busy machine. What becomes of them breaks no run: a target may turn some away.
-func measureSlow(ctx context.Context, s *Session, plain []history.Attempt) (speed, error) {
-	create := round(max(durations(plain)[0], time.Millisecond))
+func measureSlow(ctx context.Context, s *Session, fastest time.Duration) (speed, error) {
+	create := round(max(fastest, time.Millisecond))
 	if create < slowCreate || s.config.Diagnose || s.config.Private || s.config.Replay.Dir != "" || s.config.Hunt != nil {
 		return speed{}, nil
 	}

@@ -63,6 +63,7 @@ func TestASlowTargetIsPlayedWithFewerIntents(t *testing.T) {
 		intents []int
 	}{
 		{"not slow", speed{}, Config{}, whole, []int{60, 12, 8, 12, 30, 12}},
+		{"a quarter of a second", slow(250 * time.Millisecond), Config{}, whole, []int{60, 12, 8, 12, 30, 12}},
 		{"half a second", slow(500 * time.Millisecond), Config{}, whole, []int{50, 12, 8, 12, 30, 12}},
 		{"two seconds", slow(2 * time.Second), Config{}, whole, []int{11, 12, 8, 12, 6, 12}},
 		{"two seconds, one scenario", slow(2 * time.Second), Config{}, []string{"sweep"}, []int{12}},
