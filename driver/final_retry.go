@@ -72,6 +72,7 @@ type prober struct {
 	unclear         []unclearKey   // after the last try
 	hung            []unclearKey   // whose last try waited in vain
 	refused         bool           // a request that plain creates can be compared with
+	outlasted       bool           // a key was blocked for longer than Lease
 }
 
 // newProber makes a prober for one final retry.
@@ -149,6 +150,11 @@ func (p *prober) ask(ctx context.Context, q probe) int {
 			return q.n
 		}
 		pause = max(p.Pause<<min(try, p.Tries-1), RetryAfter(last))
+	}
+	if p.Blocked != nil && p.Blocked(last) {
+		p.mu.Lock()
+		p.outlasted = true
+		p.mu.Unlock()
 	}
 	p.noteUnclear(unclearKey{q, last})
 	return q.n

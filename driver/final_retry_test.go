@@ -107,6 +107,7 @@ func TestTheProbeWaitsForABlockedKey(t *testing.T) {
 	t.Parallel()
 	blocked := func(a history.Attempt) bool { return a.Status == 409 }
 	var took time.Duration
+	var outlasted bool
 	probe := func(t *testing.T, p driver.Probing, answers ...int) []history.Attempt {
 		var seen ledger
 		r := newRig(t, serve(t, script(&seen, nil, append([]int{200}, answers...)...)), send())
@@ -114,15 +115,19 @@ func TestTheProbeWaitsForABlockedKey(t *testing.T) {
 		p.Tries, p.Pause = 2, time.Millisecond
 		began := time.Now()
 		require.NoError(t, r.Probe(t.Context(), p, false, func(a history.Attempt) bool { return a.Status == 201 }))
-		took = time.Since(began)
+		took, outlasted = time.Since(began), r.sent.Outlasted()
 		return r.history(t).Attempts[1:]
 	}
 	ever := slices.Repeat([]int{409}, 10_000)
 	require.Len(t, probe(t, driver.Probing{Blocked: blocked, Lease: long}, 409, 409, 409, 409), 5, "it is given free")
+	require.False(t, outlasted)
 	require.Len(t, probe(t, driver.Probing{Blocked: blocked, Lease: long}, 409, 409, 500, 500), 3, "nothing blocks it any more")
+	require.False(t, outlasted)
 	require.Len(t, probe(t, driver.Probing{}, ever...), 2, "nothing may have died")
+	require.False(t, outlasted, "it was not waited for")
 	probe(t, driver.Probing{Blocked: blocked, Lease: 30 * time.Millisecond}, ever...)
 	require.GreaterOrEqual(t, took, 30*time.Millisecond)
+	require.True(t, outlasted)
 }
 
 func TestTheProbeGivesUp(t *testing.T) {

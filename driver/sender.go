@@ -157,9 +157,14 @@ func (s *Sender) renderAll() error {
 
 // Sent is a sender that has sent its plan, or as much of it as there was time for.
 type Sent struct {
-	sender *Sender
-	probed atomic.Bool
+	sender    *Sender
+	probed    atomic.Bool
+	outlasted atomic.Bool
 }
+
+// Outlasted reports that a key was still blocked, as Probing.Blocked tells it, when the final retry had waited Probing.Lease for it.
+// It is false before Probe. Safe for concurrent use.
+func (s *Sent) Outlasted() bool { return s.outlasted.Load() }
 
 // Follow asks the status resources of accepted attempts until they have come to an end or their time is
 // over, and records the last answer of each. An attempt is followed once. Without Config.Following it does nothing.
@@ -186,6 +191,7 @@ func (s *Sent) Probe(ctx context.Context, p Probing, keyless bool, settled func(
 	return s.sender.line.haltable(ctx, func(ctx context.Context) {
 		prober := newProber(s.sender, p, settled)
 		prober.probeAll(ctx, keyless)
+		s.outlasted.Store(prober.outlasted)
 	})
 }
 

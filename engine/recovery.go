@@ -23,12 +23,14 @@ const (
 )
 
 // aftermath is what a session knows of a target after a scenario that broke something
-// inside it. The zero value, but for within: nothing was broken, or all is well again.
+// inside it. The zero value, but for within: nothing was broken, or all is well again. What it
+// knows of keys stays.
 type aftermath struct {
 	after  string        // the scenario; empty: none, or the target has recovered since
 	within time.Duration // a target has so long to recover
 	failed string        // how plain creates were answered when it had not recovered in time; empty: it was not asked
 	rounds int
+	stuck  bool // a key was blocked for longer than a request that died usually blocks it
 }
 
 // breaks reports that a scenario breaks a link or the store of the target, or ends its process.

@@ -121,3 +121,15 @@ func TestATargetThatFallsSilent(t *testing.T) {
 	require.Equal(t, checker.Fail, r.Verdict, "clients waited ten seconds, and the target was there")
 	require.Equal(t, checker.Unanswered, r.Findings[0].Kind)
 }
+
+func TestOneScenarioWaitsForBlockedKeys(t *testing.T) {
+	t.Parallel()
+	run := func(stuck bool, known ...scenarios.KnownBug) *scenarioRun {
+		s := &Session{config: Config{Replay: new(Replay)}, System: &sut.System{Operations: []driver.Operation{{Name: "create"}}}, aftermath: aftermath{stuck: stuck}}
+		return &scenarioRun{session: s, scenario: scenarios.Scenario{Name: "database-cut", Known: known}}
+	}
+	require.True(t, waitsForKeys(run(false)))
+	require.False(t, waitsForKeys(run(true)), "it is known that they stay blocked")
+	require.True(t, waitsForKeys(run(true, scenarios.KnownBug{Expect: "stuck-key"})), "a listed bug is not shown otherwise")
+	require.False(t, waitsForKeys(run(true, scenarios.KnownBug{Expect: "duplicate"})))
+}
