@@ -7,25 +7,35 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
+// answeredLate is for how long the answer to a question of a request is awaited that its client has left, in latencies of the link.
+const answeredLate = 10
+
 // linkDelayed reports that a slow link carried a question and its answer while a request was inside the target, and
-// that this took at least the link's latency.
+// that this took at least the link's latency. A target works on when the client has left: then it is enough that the
+// question was under way.
 func linkDelayed(e *evaluation, a *classified) bool {
 	begin, end, known := e.inside(a)
 	if !known {
 		return false
 	}
+	p := observed(a)
+	left := p != nil && p.Answered == 0
 	for _, t := range e.history.Traffic {
 		delay := e.link(t.Link).Delay
 		if delay == 0 {
 			continue
 		}
+		until := end
+		if left {
+			until += answeredLate * delay
+		}
 		passed := t.Exchanges // in the order of the answers
 		first := sort.Search(len(passed), func(i int) bool { return passed[i].Answered >= begin })
 		for _, e := range passed[first:] {
-			if e.Answered > end {
+			if e.Answered > until {
 				break
 			}
-			if e.Asked >= begin && e.Answered-e.Asked >= delay {
+			if e.Asked >= begin && e.Asked <= end && e.Answered-e.Asked >= delay {
 				return true
 			}
 		}
