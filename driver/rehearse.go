@@ -25,7 +25,7 @@ type Rehearsed struct {
 	Over      string // what is signed, with Moment for the time
 }
 
-// Moment stands in what is signed for the time, which is that of each attempt.
+// Moment stands in what is signed for the time in seconds, which is that of each attempt.
 const Moment = "dtmomentdt"
 
 // Rehearse returns the request of every attempt of the plan, by the attempt's ID, without
@@ -72,10 +72,10 @@ func (r *requests) rehearse(i scenarios.PlannedIntent, a scenarios.PlannedAttemp
 // rehearseSecrets says what of a request is signed, and which of its headers hold a secret.
 func (r *requests) rehearseSecrets(all *Rehearsed, request targets.Request) {
 	if s := request.Sign; s != nil {
-		sign := *s
-		sign.Prefix, _ = s.Begins(all.Rendered, basePath(r.config.Target), all.Key, Moment)
+		sign, stamp := *s, s.Stamp(Moment)
+		sign.Prefix, _ = s.Begins(all.Rendered, basePath(r.config.Target), all.Key, stamp)
 		all.Sign = &sign
-		all.Over, _ = s.Text(all.Rendered, basePath(r.config.Target), all.Key, Moment) // so it can
+		all.Over, _ = s.Text(all.Rendered, basePath(r.config.Target), all.Key, stamp) // so it can
 	}
 	for _, name := range slices.Sorted(maps.Keys(all.Header)) {
 		if r.secrets.isSecret(name) {

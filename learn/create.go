@@ -99,6 +99,11 @@ func (i *inquiry) try(ctx context.Context) (drafting.Answer, string, error) {
 	if missing := i.missing(); len(missing) > 0 {
 		return drafting.Answer{}, "", runerror.Configf("a create needs credentials: set %s, in the environment or in .env beside the file, or send nothing with --dry", strings.Join(missing, " and "))
 	}
+	if proveSignature(i) {
+		if text, err = i.file.Trial(); err != nil {
+			return drafting.Answer{}, err.Error(), nil
+		}
+	}
 	d, err := i.oneCreate(text)
 	if err != nil {
 		return drafting.Answer{}, "", err
@@ -416,4 +421,13 @@ func eachChild(ctx context.Context, i *inquiry, row map[string]string, take func
 			}
 		}
 	}
+}
+
+// proveSignature finds out how the recorded request was signed, with its secret. It reports whether that is known.
+func proveSignature(i *inquiry) bool {
+	if i.file.Draft.Sign == nil {
+		return false
+	}
+	secret, _ := i.secret(strings.Trim(i.file.Draft.Sign.Secret, "${}"))
+	return drafting.ProveSignature(&i.file.Draft, secret)
 }

@@ -23,13 +23,23 @@ type Sign struct {
 	Over     string    `yaml:"over" json:"over"`                                 // template of what is signed, see [Signed]
 	Encoding Encoding  `yaml:"encoding" json:"encoding"`                         // of the signature
 	Prefix   string    `yaml:"prefix" json:"prefix"`                             // template of what the header's value begins with, see [Signed]
-	Time     *SignTime `yaml:"time" json:"time,omitempty"`                       // nil: the time is not sent
+	Time     *SignTime `yaml:"time" json:"time,omitempty"`                       // nil: in seconds, and in no header of its own
 }
 
-// SignTime says where the time of the signature travels, in seconds since 1970.
+// SignTime says where the time of the signature travels, and how it is written: since 1970.
 type SignTime struct {
-	Header string `yaml:"header" json:"header"`
+	Header string `yaml:"header" json:"header,omitempty"` // empty: in none of its own
+	Unit   Unit   `yaml:"unit" json:"unit,omitempty"`
 }
+
+// Unit is in what a time is counted. The zero value counts seconds.
+type Unit string
+
+// The units.
+const (
+	UnitSeconds Unit = "s"
+	UnitMillis  Unit = "ms"
+)
 
 // Hash is the hash of an HMAC.
 type Hash string
@@ -55,7 +65,7 @@ type Signed struct {
 	Method string
 	Path   string // with the path of the base URL and the query, as it is sent
 	Body   string
-	Time   string // seconds since 1970
+	Time   string // since 1970, see [SignTime]
 	Key    string // empty: the request has none
 }
 
@@ -69,41 +79,67 @@ func (o Operation) Sign(r *Rendered, base, key string, at time.Time) error {
 	if s == nil {
 		return nil
 	}
-	seconds := strconv.FormatInt(at.Unix(), 10)
-	over, err := s.Text(*r, base, key, seconds)
+	stamp := s.Stamp(strconv.FormatInt(at.Unix(), 10))
+	value, err := s.Value(*r, base, key, stamp)
 	if err != nil {
-		return fmt.Errorf("render what is signed: %w", err)
+		return err
 	}
-	prefix, err := s.Begins(*r, base, key, seconds)
-	if err != nil {
-		return fmt.Errorf("render what a signature begins with: %w", err)
-	}
-	secret, err := s.Written.bytes(r.Signer)
-	if err != nil {
-		return fmt.Errorf("read the secret of the signature: %w", err)
-	}
-	mac := hmac.New(s.HMAC.new(), secret)
-	mac.Write([]byte(over))
-	r.setHeader(s.Header, prefix+s.Encoding.text(mac.Sum(nil)))
-	if s.Time != nil {
-		r.setHeader(s.Time.Header, seconds)
+	r.setHeader(s.Header, value)
+	if header := s.stampHeader(); header != "" {
+		r.setHeader(header, stamp)
 	}
 	return nil
 }
 
+// Value returns what the signature's header says for a request with its key and a time as [Sign.Stamp] writes it. Base is the path of the
+// base URL. The error does not quote the secret.
+func (s Sign) Value(r Rendered, base, key, stamp string) (string, error) {
+	secret, err := s.Written.bytes(r.Signer)
+	if err != nil {
+		return "", fmt.Errorf("read the secret of the signature: %w", err)
+	}
+	over, err := s.Text(r, base, key, stamp)
+	if err != nil {
+		return "", fmt.Errorf("render what is signed: %w", err)
+	}
+	prefix, err := s.Begins(r, base, key, stamp)
+	if err != nil {
+		return "", fmt.Errorf("render what a signature begins with: %w", err)
+	}
+	mac := hmac.New(s.HMAC.new(), secret)
+	mac.Write([]byte(over))
+	return prefix + s.Encoding.text(mac.Sum(nil)), nil
+}
+
+// Stamp writes a time of whole seconds in the unit of the signature's time.
+func (s Sign) Stamp(seconds string) string {
+	if s.Time != nil && s.Time.Unit == UnitMillis {
+		return seconds + "000"
+	}
+	return seconds
+}
+
+// stampHeader is the header of the signature's time; empty: it has none of its own.
+func (s Sign) stampHeader() string {
+	if s.Time == nil {
+		return ""
+	}
+	return s.Time.Header
+}
+
 // Text returns what the signature of a request is made of. Base is the path of the base URL.
-func (s Sign) Text(r Rendered, base, key, seconds string) (string, error) {
-	return fillWith(s.Over, signed(r, base, key, seconds))
+func (s Sign) Text(r Rendered, base, key, stamp string) (string, error) {
+	return fillWith(s.Over, signed(r, base, key, stamp))
 }
 
 // Begins returns what the value of the signature's header begins with, such as the time of the signature.
-func (s Sign) Begins(r Rendered, base, key, seconds string) (string, error) {
-	return fillWith(s.Prefix, signed(r, base, key, seconds))
+func (s Sign) Begins(r Rendered, base, key, stamp string) (string, error) {
+	return fillWith(s.Prefix, signed(r, base, key, stamp))
 }
 
 // signed is what the templates of a signature can use of a request.
-func signed(r Rendered, base, key, seconds string) Signed {
-	return Signed{Method: r.Method, Path: base + r.Path, Body: string(r.Body), Time: seconds, Key: key}
+func signed(r Rendered, base, key, stamp string) Signed {
+	return Signed{Method: r.Method, Path: base + r.Path, Body: string(r.Body), Time: stamp, Key: key}
 }
 
 // new returns the constructor of the hash. SHA-256 is the usual one; the schema lets no other name

@@ -48,7 +48,7 @@ func (v *validator) sign(path string, o Operation) {
 	}
 	leaveHeader(v, path, o, s.Header, "this header is the signature's; leave it to the signature")
 	taken := map[string]string{http.CanonicalHeaderKey(s.Header): "the signature"}
-	if s.Time != nil {
+	if s.stampHeader() != "" {
 		leaveHeader(v, path, o, s.Time.Header, "this header is that of the signature's time; leave it to the signature")
 		if strings.EqualFold(s.Time.Header, s.Header) {
 			v.addMistake(path+"/request/sign/time/header", "this header is the signature's; the time needs another one")

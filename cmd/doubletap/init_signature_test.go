@@ -80,6 +80,15 @@ func TestInitOfASignedRequest(t *testing.T) {
 			},
 			[]string{"secret_encoding: base64", "key: {in: header, name: Delivery-Id"},
 		},
+		"milliseconds, and an order that the recorded one tells": {
+			"sesame",
+			"-H 'X-Signed-Timestamp: 1767000000123' -H 'X-Sign: " + base64.StdEncoding.EncodeToString(sum([]byte("sesame"), `POST/hooks1767000000123{"id": "evt_1", "memo": "two socks"}`)) + "'",
+			func(h http.Header, body, now string) bool {
+				at := h.Get("X-Signed-Timestamp")
+				return len(at) == 13 && at[:10] <= now && at > "1767000000123" && h.Get("X-Sign") == base64.StdEncoding.EncodeToString(sum([]byte("sesame"), "POST/hooks"+at+body))
+			},
+			[]string{`over: "{{.Method}}{{.Path}}{{.Time}}{{.Body}}"`, "time: {header: X-Signed-Timestamp, unit: ms}"},
+		},
 	} {
 		for broken, want := range map[bool]int{false: exitPass, true: exitFinding} {
 			t.Run(fmt.Sprint(name, ", broken: ", broken), func(t *testing.T) {
@@ -92,6 +101,7 @@ func TestInitOfASignedRequest(t *testing.T) {
 					require.Contains(t, text, line, said.err)
 				}
 				require.NotContains(t, text, c.secret)
+				require.Equal(t, strings.Contains(name, "tells"), !strings.Contains(text, " signs"), "a guess is in doubt, and what was proven is not")
 				got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "tabs-one-key", "rage-clicks")
 				require.Equal(t, want, got.code, "%s\n%s", got, text)
 			})

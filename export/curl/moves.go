@@ -241,8 +241,8 @@ func (w *writer) signature(r driver.Rehearsed) string {
 		sign, secret = "keyed "+sign, fmt.Sprintf(`"$(bytes_%s %s)"`, s.Written, secret)
 	}
 	text := fmt.Sprintf(" \\\n  --header %s\"$(%s %s %s %s)\"", w.word(s.Header+": "+s.Prefix), sign, shell.Quote(string(s.HMAC)), secret, w.word(r.Over))
-	if s.Time != nil {
-		text += fmt.Sprintf(" \\\n  --header %s\"${now}\"", w.word(s.Time.Header+": "))
+	if s.Time != nil && s.Time.Header != "" {
+		text += fmt.Sprintf(" \\\n  --header %s", w.word(s.Time.Header+": "+s.Stamp(driver.Moment)))
 	}
 	return text
 }

@@ -97,7 +97,7 @@ func TestFormsAndPathKeysAndSignaturesArriveAsTheDriverSendsThem(t *testing.T) {
 				return "v1," + hex.EncodeToString(sum(a.time, ".POST.", a.uri, ".", string(a.body)))
 			}, "sesame $HOME", false,
 		},
-		"a form, signed by bytes, with the time in front": {
+		"a form, signed by bytes, with the time in front in milliseconds": {
 			targets.Request{Path: "/api/{{.Key}}/orders?q=1", Form: map[string]any{"note": "{{.Intent.Marker}}", "text": awkward, "mail": `{{unique "email"}}`}},
 			func(a arrival) string {
 				return "t=" + a.time + ",v1=" + base64.StdEncoding.EncodeToString(sum(a.time, ".POST.", a.uri, ".", string(a.body)))
@@ -136,6 +136,7 @@ func TestFormsAndPathKeysAndSignaturesArriveAsTheDriverSendsThem(t *testing.T) {
 			secret := "sesame $HOME"
 			if c.secret == packed {
 				c.request.Sign.Written, c.request.Sign.Prefix, secret = targets.EncodingBase64, "t={{.Time}},v1=", packed
+				c.request.Sign.Time.Unit = targets.UnitMillis
 			}
 			o := targets.Operation{Request: c.request, Key: targets.Key{Key: contract.Key{In: contract.KeyInPath, Required: true}}, Alter: map[string]any{"text": "another"}}
 			if c.inBody {
@@ -159,6 +160,7 @@ func TestFormsAndPathKeysAndSignaturesArriveAsTheDriverSendsThem(t *testing.T) {
 			markers, keys, mails := map[string]int{}, map[string]int{}, map[string]int{}
 			for _, a := range all {
 				require.Equal(t, c.signed(a), a.signature, "%s", a.body)
+				require.Equal(t, c.secret == packed, len(a.time) == 13, "%s is in milliseconds", a.time)
 				key := strings.Join(a.form["token"], "")
 				if !c.inBody {
 					key = strings.TrimSuffix(strings.TrimPrefix(a.uri, "/api/"), "/orders?q=1")

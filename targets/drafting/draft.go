@@ -43,7 +43,7 @@ type Draft struct {
 	Texts     []string          // JSON pointers to members of the body that take any text, the likeliest first
 	Number    string            // JSON pointer to the member whose number is the marker, where none takes any text; empty: texts carry it
 	Others    []Other           // members of the body that can be altered, numbers first
-	Sign      *targets.Sign     // how the request is signed; nil: it is not
+	Sign      *Signature        // how the request is signed; nil: it is not
 	Key       targets.Key
 	KeySteps  []Step // that ask the target for a key; empty: the client draws it
 	Around

@@ -194,7 +194,7 @@ func (f *File) operation() {
 		f.line("      written: %s", strings.TrimSuffix(block(strings.ReplaceAll(d.Written, "$", "$$")), "\n"))
 	}
 	if d.Sign != nil {
-		f.line("      sign: %s", flow(signing(*d.Sign)))
+		f.line("      sign: %s", flow(signing(d.Sign.Sign)))
 	}
 	if d.Key.In != contract.KeyNowhere {
 		if f.KeySeen != "" {

@@ -22,6 +22,7 @@ type Request struct {
 	Method    string
 	URL       *url.URL
 	Header    [][2]string // in their order
+	Text      string      // of the body as it was sent; empty: it is not known, or there was none
 	Body      map[string]any
 	Form      bool   // the body was sent as a form; if not, as JSON
 	Multipart bool   // the form was sent in parts
@@ -42,6 +43,7 @@ var errNoObject = errors.New("its body is no JSON object, no list of them, no fo
 
 // read reads a body: JSON, XML, or else a form. A failed reading of an object has left no member.
 func (c *Request) read(text string) error {
+	c.Text = text
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
 	if err := decoder.Decode(&c.Body); err == nil && c.Body != nil && !decoder.More() {
@@ -150,7 +152,7 @@ func (c Request) Draft(prefix string) Draft {
 		d.Statuses = []int{c.Status}
 	}
 	c.query(&d, prefix)
-	signature := readSignature(&d, c.Header, prefix)
+	signature := readSignature(&d, c, prefix)
 	for _, h := range c.Header {
 		if !slices.Contains(signature, h[0]) {
 			d.header(h[0], h[1], prefix)

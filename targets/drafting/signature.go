@@ -18,8 +18,8 @@ var stampName = regexp.MustCompile(`(?i)time-?stamp|(^|-)time$`)
 
 // Forms of a signature: perhaps the time of it, perhaps the name of its version or hash, and the signature itself. Behind it there may be others.
 var (
-	signatureForm = regexp.MustCompile(`^((?:ts?|time|timestamp)=(\d{10})[,;]\s*)?((?:[A-Za-z]+\d*|[Vv]\d+)[=,])?([0-9A-Fa-f]{40,128}|[A-Za-z0-9+/]{27,86}={0,2})(?:[,; ].*)?$`)
-	inSeconds     = regexp.MustCompile(`^\d{10}$`)
+	signatureForm = regexp.MustCompile(`^((?:ts?|time|timestamp)=(\d{10}(?:\d{3})?)[,;]\s*)?((?:[A-Za-z]+\d*|[Vv]\d+)[=,])?([0-9A-Fa-f]{40,128}|[A-Za-z0-9+/]{27,86}={0,2})(?:[,; ].*)?$`)
+	sinceThen     = regexp.MustCompile(`^\d{10}(\d{3})?$`) // seconds or milliseconds since 1970
 )
 
 // hashes are those of an HMAC by the length of what comes out.
@@ -27,8 +27,8 @@ var hashes = map[int]targets.Hash{20: targets.HashSHA1, 32: targets.HashSHA256, 
 
 // readSignature looks for the header that signs the request: another body, or another time, needs another signature, so that the recorded one is
 // worth nothing. It returns which headers are the signature's.
-func readSignature(d *Draft, headers [][2]string, prefix string) (own []string) {
-	for _, h := range headers {
+func readSignature(d *Draft, c Request, prefix string) (own []string) {
+	for _, h := range c.Header {
 		if !signatureName.MatchString(h[0]) {
 			continue
 		}
@@ -36,21 +36,39 @@ func readSignature(d *Draft, headers [][2]string, prefix string) (own []string) 
 		if sign == nil || d.Sign != nil {
 			continue
 		}
-		sign.Header, own = h[0], append(own, h[0])
-		for _, other := range headers {
-			if sign.Time == nil && stampName.MatchString(other[0]) && inSeconds.MatchString(other[1]) && !signatureName.MatchString(other[0]) {
-				sign.Time, own = &targets.SignTime{Header: other[0]}, append(own, other[0])
+		sign.Header, sign.recorded.request, own = h[0], c, append(own, h[0])
+		for _, other := range c.Header {
+			if sign.recorded.stamp == "" && stampName.MatchString(other[0]) && sinceThen.MatchString(other[1]) && !signatureName.MatchString(other[0]) {
+				sign.takeTime(other[0], other[1])
+				own = append(own, other[0])
 			}
 		}
-		if sign.Written != "" && sign.Time != nil {
-			own = append(own, delivery(d, headers, h[0])...)
+		if sign.Written != "" && sign.recorded.stamp != "" {
+			own = append(own, delivery(d, c.Header, h[0])...)
 		}
 		sign.Over = signedText(d, *sign)
 		sign.Secret = d.variable(Variable(prefix, "signing_secret"), "")
 		d.Sign = sign
-		d.Doubts = append(d.Doubts, "What "+h[0]+" signs, and how: its value is written like "+saysSign(*sign)+". If the target refuses it, mend request.sign.")
+		d.Doubts = append(d.Doubts, sign.doubt())
 	}
 	return own
+}
+
+// takeTime notes the time of a recorded signature, and the header that it has of its own, if any.
+func (s *Signature) takeTime(header, stamp string) {
+	s.recorded.stamp = stamp
+	unit := targets.Unit("")
+	if len(stamp) > len("1767000000") {
+		unit = targets.UnitMillis
+	}
+	if header != "" || unit != "" {
+		s.Time = &targets.SignTime{Header: header, Unit: unit}
+	}
+}
+
+// doubt says what is not known of a signature that was only read.
+func (s *Signature) doubt() string {
+	return "What " + s.Header + " signs, and how: its value is written like " + saysSign(s.Sign) + ". If the target refuses it, mend request.sign."
 }
 
 // delivery takes the header with the id of what is delivered as the key: it is called like that of the signature, which covers it.
@@ -66,14 +84,16 @@ func delivery(d *Draft, headers [][2]string, signature string) (own []string) {
 }
 
 // signs reads how a signature is written; nil: the value is none.
-func signs(value string) *targets.Sign {
+func signs(value string) *Signature {
 	m := signatureForm.FindStringSubmatch(strings.TrimSpace(value))
 	if m == nil {
 		return nil
 	}
-	s := &targets.Sign{Encoding: targets.EncodingHex, Prefix: m[1] + m[3]}
+	s := &Signature{Sign: targets.Sign{Encoding: targets.EncodingHex, Prefix: m[1] + m[3]}}
+	s.recorded.value, s.recorded.version = m[1]+m[3]+m[4], strings.TrimRight(m[3], "=,")
 	if m[2] != "" {
 		s.Prefix = strings.Replace(s.Prefix, m[2], "{{.Time}}", 1)
+		s.takeTime("", m[2])
 	}
 	sum, err := hex.DecodeString(m[4])
 	if err != nil {
@@ -93,17 +113,17 @@ func signs(value string) *targets.Sign {
 
 // signedText is what is signed in most cases: the body, or the path where there is none, behind the time where one is sent, and behind what a delivery is called where the version
 // of a signature stands in front of a comma. A version in front of an equals sign and a time of another header are joined by colons.
-func signedText(d *Draft, s targets.Sign) string {
+func signedText(d *Draft, s Signature) string {
 	said := "{{.Body}}"
 	if d.Query {
 		said = "{{.Path}}"
 	}
 	switch {
-	case s.Written == targets.EncodingBase64 && s.Time != nil && d.Key.In == contract.KeyInHeader:
+	case s.Written == targets.EncodingBase64 && s.recorded.stamp != "" && d.Key.In == contract.KeyInHeader:
 		return "{{.Key}}.{{.Time}}." + said
-	case s.Time != nil && regexp.MustCompile(`^[Vv]\d+=$`).MatchString(s.Prefix):
-		return strings.TrimSuffix(s.Prefix, "=") + ":{{.Time}}:" + said
-	case s.Time != nil || strings.Contains(s.Prefix, "{{.Time}}"):
+	case s.recorded.stamp != "" && regexp.MustCompile(`^[Vv]\d+=$`).MatchString(s.Prefix):
+		return s.recorded.version + ":{{.Time}}:" + said
+	case s.recorded.stamp != "":
 		return "{{.Time}}." + said
 	}
 	return said
@@ -127,7 +147,14 @@ func signing(s targets.Sign) map[string]any {
 		all["secret_encoding"] = string(s.Written)
 	}
 	if s.Time != nil {
-		all["time"] = map[string]any{"header": s.Time.Header}
+		when := map[string]any{}
+		if s.Time.Header != "" {
+			when["header"] = s.Time.Header
+		}
+		if s.Time.Unit != "" {
+			when["unit"] = string(s.Time.Unit)
+		}
+		all["time"] = when
 	}
 	return all
 }
