@@ -1,6 +1,8 @@
 package checker_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -152,6 +154,32 @@ func TestARunThatWasStoppedLosesNothingAccepted(t *testing.T) {
 		r := check(h, terms(byRows, func(t *checker.Terms) { t.Contract.Ack.Accepted.Recovery = contract.Duration(c.recovery) }))
 		require.Len(t, r.Findings, c.lost, "%+v", c)
 		require.NotEqual(t, checker.Pass, r.Verdict)
+	}
+}
+
+// A repetition of what was accepted may be told so by a status of its own, and the work is not lost while it has time.
+func TestARunThatWasStoppedLosesNothingWhoseAcceptanceWasRepeated(t *testing.T) {
+	t.Parallel()
+	taken, again := answer(202, `{"status":"queued"}`), answer(200, `{"status":"duplicate"}`)
+	for name, c := range map[string]struct {
+		read    time.Duration
+		replays []int
+		lost    int
+	}{
+		"stopped in time":                  {5 * time.Second, []int{200}, 0},
+		"when it had to be done":           {time.Hour, []int{200}, 1},
+		"200 is no replay, and says: done": {5 * time.Second, nil, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := scene(story(taken, again))
+			h.Incidents = []history.Incident{{At: 1, Kind: history.Interruption, Text: "the time of the run was over (budget)"}}
+			h.T1.At, h.T2.At = history.Offset(c.read), history.Offset(c.read)
+			r := check(h, terms(byRows, func(t *checker.Terms) { t.Contract.Replay.Status = map[int][]int{202: c.replays} }))
+			lost := slices.DeleteFunc(found(r), func(kind string) bool { return !strings.HasPrefix(kind, "lost-acknowledged-write") })
+			require.Len(t, lost, c.lost)
+			require.NotEqual(t, checker.Pass, r.Verdict)
+		})
 	}
 }
 

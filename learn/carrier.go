@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 
@@ -27,11 +26,10 @@ func otherwise(i *inquiry, answer drafting.Answer) string {
 	if said := asLong(i, answer); said != "" {
 		return said
 	}
-	i.naming.taken = i.naming.taken && invented(i) || answer.Status == http.StatusConflict
+	i.naming.taken = i.naming.taken && invented(i) || saysTaken(i.file.Draft, answer)
 	ways := []func() string{func() string { return narrow(i) }, func() string { return vary(i) }}
 	switch {
-	case len(i.places) > 0 && i.places[0].Name == i.asked || answer.Status == http.StatusConflict || invented(i) ||
-		answer.Status == http.StatusPreconditionFailed && drafting.OnlyCreates(i.file.Draft):
+	case len(i.places) > 0 && i.places[0].Name == i.asked || saysTaken(i.file.Draft, answer) || invented(i):
 		slices.Reverse(ways)
 	case !answer.Done() && !answer.Refused():
 		ways = ways[:1]

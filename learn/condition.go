@@ -18,7 +18,15 @@ type versions struct {
 // asksForVersion reports that an answer says that the request lacks the version of what it changes, or has another one. A request for what is not
 // there yet has none.
 func asksForVersion(d drafting.Draft, a drafting.Answer, content string) bool {
-	return !drafting.OnlyCreates(d) && (a.Status == http.StatusPreconditionRequired || a.Status == http.StatusPreconditionFailed || a.Refused() && strings.Contains(strings.ToLower(content), "if-match"))
+	return !drafting.OnlyCreates(d) && (a.Status == http.StatusPreconditionRequired || a.Status == http.StatusPreconditionFailed && !saysTaken(d, a) ||
+		a.Refused() && strings.Contains(strings.ToLower(content), "if-match"))
+}
+
+// saysTaken reports that the status alone says that there is already what a request would make. 412 does if the request can have no condition
+// but that: a store of events answers so where a stream is not new.
+func saysTaken(d drafting.Draft, a drafting.Answer) bool {
+	return a.Status == http.StatusConflict ||
+		a.Status == http.StatusPreconditionFailed && (drafting.OnlyCreates(d) || d.Method == http.MethodPost && !drafting.NamesVersion(d))
 }
 
 // conditioned has the next create, which is a change, say by If-Match which version it is for, from the next place that may tell it, and
