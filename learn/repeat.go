@@ -558,6 +558,9 @@ func (i *inquiry) natural(ctx context.Context, r *drafting.Repeated) error {
 		}) {
 			continue
 		}
+		if answers[1].Done() && late(ctx, i, markers[1:]) {
+			continue
+		}
 		if replaces && i.made(ctx, markers[2]) > 0 {
 			r.Replacing = &answers[2]
 		}
@@ -574,6 +577,30 @@ func (i *inquiry) natural(ctx context.Context, r *drafting.Repeated) error {
 	}
 	return nil
 }
+
+// late reports that a create has made a row after all, though it was not there when others would have been. Where rows come behind the answers, a
+// worker may have had others to make first. So one more create is sent, and when its row is there, those before it have had their turn.
+func late(ctx context.Context, i *inquiry, markers []string) bool {
+	if i.looked < 2 {
+		return false
+	}
+	asking, err := i.questioner()
+	if err != nil {
+		return false
+	}
+	answers, last := asking.done(ctx, "turn", "[{send: {}}]")
+	if len(answers) == 0 || !answers[0].Done() {
+		return false
+	}
+	for until := time.Now().Add(forTurns*i.waited + aSecond); rowsOf(ctx, i, last[0]) == 0 && ctx.Err() == nil && time.Now().Before(until); {
+		letBe(ctx, betweenLook)
+	}
+	letBe(ctx, i.waited) // several workers may overtake each other
+	return slices.ContainsFunc(markers, func(marker string) bool { return rowsOf(ctx, i, marker) > 0 })
+}
+
+// forTurns is how many rows a worker may have to make before that of a create: as many as were asked for at once, and some more.
+const forTurns = 6
 
 // noted counts what a repetition that made no row has left in other tables: it is there for each request, such as a queue of all of them, and is
 // no effect of the thing.
