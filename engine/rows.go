@@ -175,6 +175,22 @@ func (w awaiting) over(waited time.Duration) bool {
 	return waited >= w.owed+w.grace || w.stop.Err() != nil
 }
 
+// leastProgress is how often at least one missing row has to come, for others to be waited for.
+const leastProgress = time.Second
+
+// progress is when fewer rows were missing than before: who has more to do than it gets done has lost nothing while it goes on.
+type progress struct {
+	fewest int
+	last   time.Duration
+}
+
+// seen notes how many rows are missing.
+func (p *progress) seen(missing int, at time.Duration) {
+	if p.last == 0 || missing < p.fewest {
+		p.fewest, p.last = missing, at
+	}
+}
+
 // settled takes snapshots until nothing changes and nothing is missing, and returns the
 // last. Changing: the rows did not stop to change in time. The reading itself takes as
 // long as it does, and is no part of any deadline: a million rows would otherwise never
@@ -183,6 +199,7 @@ func (q *rowQueries) settled(ctx context.Context, w awaiting) (last history.Snap
 	begun, read, overdue, sent, restless := time.Now(), q.reading, []string(nil), len(q.messages()), 0
 	last = q.snapshot(ctx)
 	unchanged, came := begun, time.Duration(0)
+	var goesOn progress
 	for between := quietPoll; last.Error == ""; between = min(between+quietPoll, quietSeldom) {
 		pause(ctx, between)
 		q.messages() // what was published before is on record, and before the snapshot
@@ -217,11 +234,12 @@ func (q *rowQueries) settled(ctx context.Context, w awaiting) (last history.Snap
 			if waited >= w.owed && overdue == nil {
 				overdue = missing
 			}
-			if !w.over(waited) {
+			if goesOn.seen(len(missing), waited); !w.over(waited) {
 				continue
 			}
 		}
-		if (equal || !w.equal) && time.Since(unchanged) >= w.still || ctx.Err() != nil || w.stop != nil && w.stop.Err() != nil {
+		worksOn := w.grace > 0 && len(missing) > 0 && waited-goesOn.last < max(w.grace/4, leastProgress)
+		if !worksOn && (equal || !w.equal) && time.Since(unchanged) >= w.still || ctx.Err() != nil || w.stop != nil && w.stop.Err() != nil {
 			if len(missing) == 0 {
 				last.Waited = history.Offset(came)
 			}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,6 +66,91 @@ func TestInitWaitsForTheSecondRowOfAWorker(t *testing.T) {
 			} else {
 				require.NotContains(t, text, "    key:")
 				require.Contains(t, text, "Whether there is an idempotency key")
+			}
+		})
+	}
+}
+
+// postman accepts mails, which one worker delivers, one after the other, in so long for each. It knows a mail by its message_id alone. With loses, one
+// in five is never delivered.
+func postman(t *testing.T, takes time.Duration, loses bool) (address, database string) {
+	t.Helper()
+	db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", `
+		create table mails (id integer primary key, message_id text, recipient text, subject text)`)
+	type mail struct {
+		Recipient string
+		MessageID string `json:"message_id"`
+		Subject   string
+	}
+	mails, over, seen := make(chan mail, 1000), make(chan struct{}), sync.Map{}
+	t.Cleanup(func() { close(over) })
+	go func() {
+		delivered := 0
+		for {
+			select {
+			case <-over:
+				return
+			case m := <-mails:
+				time.Sleep(takes)
+				if delivered++; loses && delivered > 12 && delivered%5 == 0 {
+					continue
+				}
+				_, _ = db.Exec("insert into mails (message_id, recipient, subject) values (?, ?, ?)", m.MessageID, m.Recipient, m.Subject)
+			}
+		}
+	}()
+	return serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m mail
+		_ = json.NewDecoder(r.Body).Decode(&m)
+		if _, there := seen.LoadOrStore(m.MessageID, true); there {
+			says(w, http.StatusOK, `{"status": "duplicate"}`)
+			return
+		}
+		mails <- m
+		says(w, http.StatusAccepted, `{"status": "accepted"}`)
+	})), "sqlite://" + path
+}
+
+// TestInitLetsAWorkerHaveItsTurns holds that a member is no natural key because the row of the second create with its value comes when the worker has
+// made those before.
+func TestInitLetsAWorkerHaveItsTurns(t *testing.T) {
+	t.Parallel()
+	address, database := postman(t, 700*time.Millisecond, false)
+	curl := `curl -d '{"recipient": "ada@example.org", "message_id": "20261128.1@mail.example.org", "subject": "hello there"}' ` + address + "/mails"
+	file, said := initiated(t, map[string]string{"DATABASE_URL": database}, exitPass, "--curl", curl, "--db", database)
+	text := readFile(t, file)
+	require.Contains(t, text, "natural_key: [/message_id]", said)
+	require.NotContains(t, text, "What makes a repetition one")
+}
+
+// TestAWorkerThatGoesOnHasLostNothing holds that rows which still come, later than the contract says, are late and not lost, and that those are lost that
+// do not come.
+func TestAWorkerThatGoesOnHasLostNothing(t *testing.T) {
+	t.Parallel()
+	for loses, want := range map[bool]int{false: exitPass, true: exitFinding} {
+		t.Run(fmt.Sprint("loses: ", loses), func(t *testing.T) {
+			t.Parallel()
+			address, database := postman(t, 450*time.Millisecond, loses)
+			file := writeFile(t, "mails.yaml", fmt.Sprintf(`
+name: mails
+base_url: %s
+database: {url: %q}
+contract:
+  natural_key: [/message_id]
+  replay: {status: {202: [200]}, body: none}
+  ack: {accepted: {statuses: [202], within: 2s}}
+operations:
+  create_mail:
+    request:
+      method: POST
+      path: /mails
+      body: {message_id: "{{.Intent.Reference}}@mail.example.org", recipient: ada@example.org, subject: "{{.Intent.Marker}}"}
+    rows: {query: select subject from mails where subject = :marker}
+`, address, database))
+			got := callWith(t.Context(), nil, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "burst-same-key")
+			require.Equal(t, want, got.code, "%s", got)
+			if !loses {
+				require.Contains(t, got.out, "done later than the contract says")
 			}
 		})
 	}
