@@ -200,7 +200,7 @@ func outlasting(ctx context.Context) (longer context.Context, end func()) {
 func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
 	target, lag := r.session.System.Target, r.session.behind.lag
 	accepted, visible := target.Contract.Ack.Accepted, time.Duration(target.VisibleWithin())
-	if ctx.Err() != nil || r.session.lost != "" || r.cut {
+	if r.session.lost != "" || r.cut && ctx.Err() == nil {
 		return awaiting{}
 	}
 	w := awaiting{owed: max(time.Duration(target.Settle), visible), still: 2 * lag, stop: ctx, equal: r.pilot}
@@ -234,6 +234,9 @@ func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
 			owed = checker.OwedEffects(terms, h, s)
 		}
 		return owed
+	}
+	if ctx.Err() != nil { // what was answered a moment before the interruption may be seen a moment after it
+		return awaiting{owed: min(lagged+4*lag, lastLook/2), missing: w.missing, stop: context.WithoutCancel(ctx)}
 	}
 	return w
 }

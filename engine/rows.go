@@ -176,7 +176,7 @@ func (w awaiting) over(waited time.Duration) bool {
 }
 
 // leastProgress is how often at least one missing row has to come, for others to be waited for.
-const leastProgress = time.Second
+const leastProgress = 2 * time.Second
 
 // progress is when fewer rows were missing than before: who has more to do than it gets done has lost nothing while it goes on.
 type progress struct {

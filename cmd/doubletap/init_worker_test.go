@@ -71,9 +71,9 @@ func TestInitWaitsForTheSecondRowOfAWorker(t *testing.T) {
 	}
 }
 
-// postman accepts mails, which one worker delivers, one after the other, in so long for each. It knows a mail by its message_id alone. With loses, one
-// in five is never delivered.
-func postman(t *testing.T, takes time.Duration, loses bool) (address, database string) {
+// postman accepts mails, which one worker delivers, one after the other, in so long for each, and in another time where more than three wait. It knows a
+// mail by its message_id alone. With loses, one in five is never delivered.
+func postman(t *testing.T, takes, busy time.Duration, loses bool) (address, database string) {
 	t.Helper()
 	db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", `
 		create table mails (id integer primary key, message_id text, recipient text, subject text)`)
@@ -91,7 +91,11 @@ func postman(t *testing.T, takes time.Duration, loses bool) (address, database s
 			case <-over:
 				return
 			case m := <-mails:
-				time.Sleep(takes)
+				if len(mails) > 3 {
+					time.Sleep(busy)
+				} else {
+					time.Sleep(takes)
+				}
 				if delivered++; loses && delivered > 12 && delivered%5 == 0 {
 					continue
 				}
@@ -115,7 +119,7 @@ func postman(t *testing.T, takes time.Duration, loses bool) (address, database s
 // made those before.
 func TestInitLetsAWorkerHaveItsTurns(t *testing.T) {
 	t.Parallel()
-	address, database := postman(t, 700*time.Millisecond, false)
+	address, database := postman(t, 700*time.Millisecond, 700*time.Millisecond, false)
 	curl := `curl -d '{"recipient": "ada@example.org", "message_id": "20261128.1@mail.example.org", "subject": "hello there"}' ` + address + "/mails"
 	file, said := initiated(t, map[string]string{"DATABASE_URL": database}, exitPass, "--curl", curl, "--db", database)
 	text := readFile(t, file)
@@ -130,7 +134,7 @@ func TestAWorkerThatGoesOnHasLostNothing(t *testing.T) {
 	for loses, want := range map[bool]int{false: exitPass, true: exitFinding} {
 		t.Run(fmt.Sprint("loses: ", loses), func(t *testing.T) {
 			t.Parallel()
-			address, database := postman(t, 450*time.Millisecond, loses)
+			address, database := postman(t, 50*time.Millisecond, 700*time.Millisecond, loses)
 			file := writeFile(t, "mails.yaml", fmt.Sprintf(`
 name: mails
 base_url: %s
