@@ -23,7 +23,7 @@ func reportMissing(e *evaluation, m moment, traces []*trace, rows, lower int) {
 		if m == atT1 && cameLater(e, tr) {
 			f.Observed += "; the row that the answer named was there after the final retry: it came by that, or later by itself; where rows are looked for in a copy that lags behind, rows.visible_within says for how long"
 		}
-		if only := withOutcome(tr.attempts, Acknowledged); !slices.ContainsFunc(only, func(a *classified) bool { return !e.terms.onlyAccepts(a) }) && len(only) > 0 {
+		if only := withOutcome(tr.attempts, Acknowledged); !slices.ContainsFunc(only, func(a *classified) bool { return !onlyAccepts(&e.terms, a) }) && len(only) > 0 {
 			if at, due := e.snapshot(m).At, dueBy(e, only); at < due && e.incident(history.Interruption) != nil {
 				e.doubt("the rows of intent %s were read %s before the work that was accepted had to be done", tr.intent.ID, (due - at).Duration().Round(time.Millisecond))
 				continue
@@ -37,7 +37,7 @@ func reportMissing(e *evaluation, m moment, traces []*trace, rows, lower int) {
 
 // onlyAccepts reports that an acknowledgement says no more than that the work was taken: it is that answer, or what the contract has a repetition of
 // it get, which may come before the work is done.
-func (t *Terms) onlyAccepts(a *classified) bool {
+func onlyAccepts(t *Terms, a *classified) bool {
 	accepted := t.Contract.Ack.Accepted
 	return a.promised || accepted.ByRows() && slices.ContainsFunc(accepted.Statuses, func(status int) bool {
 		return slices.Contains(t.Contract.Replay.Status[status], a.Status)

@@ -15,7 +15,7 @@ import (
 // run was stopped in between.
 func TestAStoppedRunLosesNoRowThatComesBehindItsAnswer(t *testing.T) {
 	t.Parallel()
-	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table notes (id integer primary key, words text)")
+	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=synchronous(off)&_pragma=busy_timeout(30000)", "create table notes (id integer primary key, words text)")
 	address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body struct{ Words string }
 		_ = json.NewDecoder(r.Body).Decode(&body)
