@@ -134,7 +134,7 @@ func TestAWorkerThatGoesOnHasLostNothing(t *testing.T) {
 	for loses, want := range map[bool]int{false: exitPass, true: exitFinding} {
 		t.Run(fmt.Sprint("loses: ", loses), func(t *testing.T) {
 			t.Parallel()
-			address, database := postman(t, 50*time.Millisecond, 700*time.Millisecond, loses)
+			address, database := postman(t, 50*time.Millisecond, 1300*time.Millisecond, loses)
 			file := writeFile(t, "mails.yaml", fmt.Sprintf(`
 name: mails
 base_url: %s
