@@ -164,6 +164,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if err := unlinked(ctx, i, r); err != nil {
 		return err
 	}
+	if err := numbered(ctx, i, r); err != nil {
+		return err
+	}
 	i.file.Learn(r)
 	twins(i, r, equal)
 	learnLimit(ctx, i, asking)

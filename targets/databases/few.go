@@ -3,6 +3,7 @@ package databases
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -45,4 +46,21 @@ func (d *Database) GivesNumber(ctx context.Context, t Table, column string) (boo
 	}
 	err := d.QueryRowContext(ctx, query, args...).Scan(&n)
 	return n > 0, err
+}
+
+// Greater counts the rows of a table with a greater number than this in a column, behind the same prefix where it holds texts.
+func (d *Database) Greater(ctx context.Context, t Table, c Column, prefix, number string) (rows int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, searchedFor)
+	defer cancel()
+	query, args := fmt.Sprintf("select count(*) from %s where %s > %s", d.Dialect.TableName(t), d.Dialect.Name(c.Name), d.Dialect.Parameter(1)), []any{number}
+	if n, err := strconv.ParseInt(number, 10, 64); err == nil && c.HoldsNumber() {
+		args[0] = n
+	} else { // longer, or as long and behind it in the alphabet, where digits stand as numbers do
+		name, length := d.Dialect.asText(c.Name), len(prefix)+len(number)
+		query = fmt.Sprintf("select count(*) from %s where %s like %s and (length(%s) > %d or length(%s) = %d and %s > %s)", d.Dialect.TableName(t),
+			name, d.Dialect.Parameter(1), name, length, name, length, name, d.Dialect.Parameter(2))
+		args = []any{prefix + "%", prefix + number}
+	}
+	err = d.QueryRowContext(ctx, query, args...).Scan(&rows)
+	return rows, err
 }

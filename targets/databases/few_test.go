@@ -41,6 +41,18 @@ func TestOfASmallTableAllRowsAreRead(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, want, gives, column)
 			}
+			notes := databases.Table{Name: "notes", Columns: []databases.Column{{Name: "n", Type: "integer"}, {Name: "no", Type: "text"}}}
+			for _, statement := range []string{"create table notes (n integer, no varchar(20))", "insert into notes values (9, 'N-9'), (10, 'N-10'), (11, 'M-11')"} {
+				_, err := db.ExecContext(t.Context(), statement)
+				require.NoError(t, err, statement)
+			}
+			for number, want := range map[string][2]int{"8": {3, 2}, "9": {2, 1}, "10": {1, 0}, "11": {0, 0}} {
+				for n, prefix := range []string{"", "N-"} {
+					greater, err := db.Greater(t.Context(), notes, notes.Columns[n], prefix, number)
+					require.NoError(t, err)
+					require.Equal(t, want[n], greater, prefix+number)
+				}
+			}
 		})
 	}
 }

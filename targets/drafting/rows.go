@@ -271,7 +271,7 @@ func (f *File) effects() {
 	}
 	all := len(f.Proof.Several.Rows)
 	above, named := parent(f)
-	stands := all > 0 || len(counted) > 0 || len(sent) > 0 || len(unlinked) > 0 || len(f.Proof.Books) > 0 || named
+	stands := all > 0 || len(counted) > 0 || len(sent) > 0 || len(unlinked) > 0 || len(f.Proof.Books) > 0 || len(f.Proof.Numbers) > 0 || named
 	switch {
 	case all == 0 && len(counted) > 0:
 		f.line("    effects: # tables that refer to %s, and how many rows one create has made there; leave out logs", inert.Comment(f.Proof.Table.FullName()))
@@ -293,6 +293,7 @@ func (f *File) effects() {
 		besides("    ", sent)
 		totalled(f, unlinked)
 		books(f)
+		numbersOnce(f)
 		indent = "    #"
 	}
 	children(indent, others)

@@ -1,0 +1,64 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+)
+
+// sentInTurn is how many creates are sent to see that each gets the next number.
+const sentInTurn = 3
+
+// numbered finds the columns that number the created things one after the other, as invoices are, although the database would take two of one
+// number: a service that looks for the greatest one gives it twice when creates come at the same time. One that was greater before, or is there
+// twice already, counts within something else, and is left out; so is what the database itself counts up.
+func numbered(ctx context.Context, i *inquiry, r drafting.Repeated) error {
+	db, is := i.db.(*databases.Database)
+	if !is || !oneRowEach(i, r) {
+		return nil
+	}
+	columns := drafting.MayBeNumbered(&i.file)
+	if len(columns) == 0 {
+		return nil
+	}
+	asking, err := i.questioner()
+	if err != nil {
+		return err
+	}
+	var rows []map[string]string
+	for range sentInTurn {
+		if _, markers := asking.ask(ctx, "numbered", 1, "[{send: {}}]"); len(markers) != 1 || i.made(ctx, markers[0]) != 1 {
+			return asking.err
+		}
+		rows = append(rows, i.row)
+	}
+	for _, c := range columns {
+		var values []string
+		for _, row := range rows {
+			values = append(values, row[c.Name])
+		}
+		if drafting.InTurn(values) && theLast(ctx, db, i.file.Proof.Table, c, values) {
+			fmt.Fprintf(i.Said, "each create has the next number in %s.%s, and nothing in the database forbids two of one\n", i.file.Proof.Table.FullName(), c.Name)
+			drafting.Numbers(&i.file, c.Name)
+		}
+	}
+	return asking.err
+}
+
+// theLast reports that a column has each of the values once, and none that is greater, and that the database does not count it up by itself.
+func theLast(ctx context.Context, db *databases.Database, t databases.Table, c databases.Column, values []string) bool {
+	if given, err := db.GivesNumber(ctx, t, c.Name); err != nil || given {
+		return false
+	}
+	shared := slices.ContainsFunc(values, func(value string) bool {
+		rows, err := db.With(ctx, t, c.Name, value)
+		return err != nil || len(rows) != 1
+	})
+	last := values[len(values)-1]
+	prefix, _ := drafting.Numbering(last)
+	greater, err := db.Greater(ctx, t, c, prefix, last[len(prefix):])
+	return !shared && err == nil && greater == 0
+}
