@@ -50,6 +50,9 @@ func findKey(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Rep
 			return with, nil
 		}
 	}
+	if with, is := findLateKey(ctx, i, without, tried); is {
+		return with, nil
+	}
 	i.file.Draft, i.file.KeysTried = without, tried
 	fmt.Fprintln(i.Said, "with none of them a repetition was seen to make no second row")
 	return r, ctx.Err()
@@ -70,6 +73,30 @@ func isNoChance(ctx context.Context, i *inquiry, with, without *questioner) bool
 		}
 	}
 	return true
+}
+
+// findLateKey looks for the key among the headers that the source has, where a repetition right behind the first made a second row under each: with
+// its value of before, no create makes a row any more, and with another one, a repetition a second later makes no second row.
+func findLateKey(ctx context.Context, i *inquiry, without drafting.Draft, tried []string) (drafting.Repeated, bool) {
+	for _, name := range tried {
+		if _, has := without.Header[name]; !has {
+			continue
+		}
+		i.file.Draft = without
+		control, err := i.questioner()
+		if err != nil {
+			break
+		}
+		if answers, markers := control.ask(ctx, "same-header", 1, "[{send: {}}]"); len(answers) != 1 || answers[0].Failed() || rowsOf(ctx, i, markers[0]) > 0 {
+			break
+		}
+		i.file.Draft = without.WithKeyIn(drafting.InHeader(name))
+		if with, is, _ := underKeyLater(ctx, i, drafting.InHeader(name)); is {
+			i.file.KeySeen = "with the same value of this header no other create made a row, and with another one it did"
+			return with, true
+		}
+	}
+	return drafting.Repeated{}, false
 }
 
 // findIssued looks for the value of a page that is good for one creation, such as the token of a form, where the same request again made no
@@ -115,7 +142,11 @@ func findPlace(ctx context.Context, i *inquiry, r *drafting.Repeated, places []t
 		}
 		answers, markers := asking.ask(ctx, "place", 2, "[{send: {}}]")
 		if len(answers) > 1 && answers[0].Done() && answers[1].Done() && i.made(ctx, markers[1]) == 1 && rowsOf(ctx, i, markers[0]) == 1 {
-			if with, is, err := underKey(ctx, i); is || err != nil {
+			with, is, err := underKey(ctx, i)
+			if !is && err == nil && with.Rows > 1 {
+				with, is, err = underKeyLater(ctx, i, key)
+			}
+			if is || err != nil {
 				*r = with
 				return is, err
 			}
@@ -123,6 +154,18 @@ func findPlace(ctx context.Context, i *inquiry, r *drafting.Repeated, places []t
 	}
 	i.file.Draft = without
 	return false, ctx.Err()
+}
+
+// underKeyLater repeats a create under the key a second later, where one that was repeated at once made a second row: the target may know its keys
+// only after a while, as from a copy of a table. That is its defect, and no other key.
+func underKeyLater(ctx context.Context, i *inquiry, key targets.Key) (drafting.Repeated, bool, error) {
+	defer func(timed bool) { i.timed = timed }(i.timed)
+	i.timed = true
+	with, is, err := underKey(ctx, i)
+	if is {
+		i.file.Doubt("Whether %s is the key: the same request again made a second row at once, and none a second later. If it is, that is a defect, and runs show it.", drafting.Called(key))
+	}
+	return with, is, err
 }
 
 // underKey repeats a create under the key that the draft has, and reports that this made one row.
