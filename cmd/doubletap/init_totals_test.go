@@ -221,7 +221,12 @@ func TestInitOfNumbersThatAreNoTotals(t *testing.T) {
 			env := map[string]string{"DATABASE_URL": database}
 			file, said := initiated(t, env, exitPass, "--curl", donation+address+"/donations", "--db", database)
 			doubts, rest := splitDoubts(readFile(t, file))
-			require.NotContains(t, rest, "effects:", said.err)
+			if c.number == "" {
+				require.NotContains(t, rest, "effects:", said.err)
+			} else { // which no two are to have
+				require.Contains(t, rest, "effects:\n      - name: same-", said.err)
+				require.Equal(t, 1, strings.Count(rest, "rows: 1\n"), said.err)
+			}
 			require.Contains(t, doubts, c.doubt)
 			if c.doubt == "" {
 				require.NotContains(t, doubts, "stats")
