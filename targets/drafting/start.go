@@ -50,7 +50,7 @@ func ReadStart(command string, environment []string, base, database string) (*St
 	// the port.
 	for _, word := range words {
 		option, value, is := strings.Cut(word, "=")
-		if !is || !strings.HasPrefix(option, "-") {
+		if !is || !strings.HasPrefix(option, "-") && !variableName.MatchString(option) { // env NAME=value COMMAND
 			option, value = "", word
 		} else {
 			option = Escape(option) + "="
@@ -59,8 +59,9 @@ func ReadStart(command string, environment []string, base, database string) (*St
 			s.Command, s.Linked = append(s.Command, option+told), true
 			continue
 		}
-		told := portIn(Escape(word), port)
-		s.FreePort = s.FreePort || told != Escape(word)
+		told := portIn(written(word, database), port)
+		s.FreePort = s.FreePort || strings.Contains(told, portTemplate)
+		s.Linked = s.Linked || strings.Contains(told, "{{.Database.")
 		s.Command = append(s.Command, told)
 	}
 	// In the environment, a port is believed only of a variable that is called so: a number like 8080 stands for
@@ -84,6 +85,22 @@ func ReadStart(command string, environment []string, base, database string) (*St
 		s.Env[host], s.Env[prefix+"PORT"], s.Linked = "{{.Database.Host}}", "{{.Database.Port}}", true
 	}
 	return s, nil
+}
+
+// processPlace matches a place of a process that a run fills in, as target files have it: whoever writes one in a command means it.
+var processPlace = regexp.MustCompile(`\{\{ *\.(Port|Database\.(?:URL|Host|Port|User|Password|Name)) *\}\}`)
+
+// written is a word of the command as a template: with its own places, and the database's URL within it, as in sh -c 'URL=... ./shop'.
+func written(word, database string) string {
+	if database != "" {
+		word = strings.ReplaceAll(word, database, databaseTemplate)
+	}
+	text, from := "", 0
+	for _, at := range processPlace.FindAllStringSubmatchIndex(word, -1) {
+		text += Escape(word[from:at[0]]) + "{{." + word[at[2]:at[3]] + "}}"
+		from = at[1]
+	}
+	return text + Escape(word[from:])
 }
 
 // hostIn finds the variables that have the host and the port of the database, such as DB_HOST and DB_PORT; no host: there are none.
