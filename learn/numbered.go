@@ -42,7 +42,7 @@ func numbered(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 		}
 		if drafting.InTurn(values) && theLast(ctx, db, i.file.Proof.Table, c, values) {
 			fmt.Fprintf(i.Said, "each create has the next number in %s.%s, and nothing in the database forbids two of one\n", i.file.Proof.Table.FullName(), c.Name)
-			drafting.Numbers(&i.file, c.Name)
+			drafting.Numbers(&i.file, c.Name, rows)
 		}
 	}
 	return asking.err

@@ -58,19 +58,34 @@ func InTurn(values []string) bool {
 	return true
 }
 
-// Numbers notes that a column has the number of each thing among all.
-func Numbers(f *File, column string) {
-	f.Doubt("Whether two of %s may have one number: each create got the next one in %s, and nothing in the database forbids two of one. Runs say so if creates at the same time get the same. If it counts within something else, such as a customer's, put that into the effect's query.", f.Proof.Table.FullName(), column)
-	f.Proof.Numbers = append(f.Proof.Numbers, column)
+// Numbers notes that a column has the number of each thing among all, or among those that refer to the same things as the created rows all do.
+func Numbers(f *File, column string, rows []map[string]string) {
+	f.Doubt("Whether two of %s may have one number: each create got the next one in %s, and nothing in the database forbids two of one. Runs say so if creates at the same time get the same. If it counts within something else, such as a year, put that into the effect's query.", f.Proof.Table.FullName(), column)
+	columns := []string{column}
+	for _, r := range f.Proof.Table.Refers {
+		same := rows[0][r.Column] != "" && !slices.ContainsFunc(rows, func(row map[string]string) bool { return row[r.Column] != rows[0][r.Column] })
+		if same && !slices.Contains(columns, r.Column) {
+			columns = append(columns, r.Column)
+		}
+	}
+	f.Proof.Numbers = append(f.Proof.Numbers, columns)
 }
 
 // numbersOnce counts the rows that bear the number of a created one: itself.
 func numbersOnce(f *File) {
 	table := f.Dialect.TableName(f.Proof.Table)
-	for _, column := range f.Proof.Numbers {
-		name := table + "." + f.Dialect.Name(column)
-		f.line("      - name: %s # each has a number of its own", literal("same-"+Slug(column)))
-		f.line("        query: %s", literal(fmt.Sprintf("select 1 from %s where %s in (select %s from %s where %s)", table, name, name, table, f.condition())))
+	for _, columns := range f.Proof.Numbers {
+		var names []string
+		for _, column := range columns {
+			names = append(names, table+"."+f.Dialect.Name(column))
+		}
+		theirs := strings.Join(names, ", ")
+		ours := theirs
+		if len(names) > 1 {
+			ours = "(" + theirs + ")"
+		}
+		f.line("      - name: %s # each has a number of its own", literal("same-"+Slug(columns[0])))
+		f.line("        query: %s", literal(fmt.Sprintf("select 1 from %s where %s in (select %s from %s where %s)", table, ours, theirs, table, f.condition())))
 		f.line("        rows: 1")
 	}
 }

@@ -70,7 +70,7 @@ type Proof struct {
 	Unkept   []string // members of which a row was seen not to keep what an altered body says
 	Others   []Beside
 	Books    []Book
-	Numbers  []string // columns with the number of each thing, which no two are to share
+	Numbers  [][]string // a column with the number of each thing, which no two are to share, and those within which it counts
 
 	Adds        bool     // each request adds to the row what it says
 	AddsAgain   bool     // the same request under the same key did
