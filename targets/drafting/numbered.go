@@ -17,6 +17,9 @@ var (
 	lastNumber = regexp.MustCompile(`^([A-Za-z](?:[ -~]*[ -/:-~])?)?(\d{1,15})$`)
 )
 
+// ofWriters matches what columns are called that say which request or process has written a row: those are counted anew when a service starts.
+var ofWriters = regexp.MustCompile(`(?i)trace|span|correlat|worker|process|thread|instance|node|^pid$|_pid$`)
+
 // MayBeNumbered are the columns of the created thing that may have its number among all, and of which the database takes two of one. Where what is
 // removed stays, its number may be given again.
 func MayBeNumbered(f *File) (columns []databases.Column) {
@@ -28,9 +31,10 @@ func MayBeNumbered(f *File) (columns []databases.Column) {
 		in := func(columns []string) bool { return slices.Contains(columns, c.Name) }
 		refers := slices.ContainsFunc(p.Table.Refers, func(r databases.Reference) bool { return r.Column == c.Name })
 		partly := slices.ContainsFunc(p.Table.Partly, func(index string) bool { return strings.Contains(index, c.Name) })
+		noted := ofRequests.MatchString(c.Name) || ofWriters.MatchString(c.Name)
 		called := slices.ContainsFunc(namedWords(c.Name), numberWord.MatchString)
 		prefix, number := Numbering(p.Row[c.Name])
-		if c.Name != p.Column && !in(p.Table.Primary) && !slices.ContainsFunc(p.Table.Unique, in) && !refers && !partly && !moment.MatchString(c.Type) && number > 0 && (called || prefix != "") {
+		if c.Name != p.Column && !in(p.Table.Primary) && !slices.ContainsFunc(p.Table.Unique, in) && !refers && !partly && !noted && !moment.MatchString(c.Type) && number > 0 && (called || prefix != "") {
 			columns = append(columns, c)
 		}
 	}

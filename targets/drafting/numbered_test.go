@@ -43,6 +43,8 @@ func TestWhatMayBeNumbered(t *testing.T) {
 		{"documentNo", "text", "7"},
 		{"reference", "text", "INV-00007"},
 		{"cents", "integer", "7"},
+		{"request_id", "text", "req-7"},
+		{"written_by_worker", "text", "worker-7"},
 		{"phone", "text", "7"},
 		{"serial", "integer", "7"},
 		{"receipt_no", "integer", "7"},
