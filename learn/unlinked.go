@@ -3,6 +3,7 @@ package learn
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/targets/databases"
@@ -47,8 +48,10 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	if err != nil {
 		return err
 	}
+	var answers []drafting.Answer
 	creates := func(n int, steps string) bool {
-		_, markers := asking.ask(ctx, "unlinked", n, steps)
+		var markers []string
+		answers, markers = asking.ask(ctx, "unlinked", n, steps)
 		return asking.err == nil && len(markers) == n && !slices.ContainsFunc(markers, func(m string) bool { return i.made(ctx, m) != 1 })
 	}
 	if !creates(sentOnce, "[{send: {}}]") {
@@ -72,6 +75,9 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 		return g.again >= g.each
 	})
 	for _, g := range still(ctx, db, all) {
+		if keepsAnswers(ctx, db, g.table, answers) {
+			continue
+		}
 		if drafting.OfElements(f, g.table) {
 			drafting.Elements(f, g.each)
 			continue
@@ -79,6 +85,23 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 		drafting.Unlinked(f, g.table, g.each, g.again)
 	}
 	return asking.err
+}
+
+// keepsAnswers reports that a table has what one of the answers said as the text of a column: it is what repetitions are answered from, whatever it is
+// called, and may have a row for a refusal, too.
+func keepsAnswers(ctx context.Context, db *databases.Database, t databases.Table, answers []drafting.Answer) bool {
+	for _, a := range answers {
+		said := strings.TrimSpace(a.Written)
+		if said == "" {
+			continue
+		}
+		for _, c := range t.Columns {
+			if rows, err := db.With(ctx, t, c.Name, said); err == nil && len(rows) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // grown counts the rows of tables again, and leaves the tables for which a rule holds of how many more there are. One that cannot be counted is

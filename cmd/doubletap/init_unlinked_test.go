@@ -42,6 +42,9 @@ func TestInitOfRowsThatNothingLinks(t *testing.T) {
 			"arrivals (id integer primary key, path text)", "", "insert into arrivals (path) values ('/orders')",
 			"Whether arrivals may have more rows: one create made 1 there, and there were 3 when it was repeated.", "from arrivals", exitPass, "",
 		},
+		"each answer is kept": {
+			"said (id integer primary key, k text, v text)", `insert into said (k, v) select 'k', '{"id":' || max(id) || '}' from orders`, "", "level: idempotent", "from said", exitPass, "",
+		},
 		"each key is noted": {
 			"known (id integer primary key, idem text)", "insert into known (idem) values ('k')", "", "level: idempotent", "from known", exitPass, "",
 		},
