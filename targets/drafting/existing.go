@@ -32,13 +32,7 @@ func narrowed(f *File, existing, declined contract.Signature, r Repeated) contra
 		return existing
 	}
 	others := slices.DeleteFunc(slices.Concat(r.Unlike, r.Declined), func(a Answer) bool { return a.Status != existing.Statuses[0] })
-	places := reasons()
-	Scalars("", all[0].Body, func(at string, value any) { // a name of its own, as that of the member that is wrong
-		if text, _ := value.(string); strings.Contains(text, " ") {
-			places = append(places, at)
-		}
-	})
-	for _, at := range places {
+	for _, at := range append(reasons(), spoken(all[0].Body)...) {
 		first, _ := jsonpointer.Resolve(all[0].Body, at)
 		if _, list := first.([]any); list {
 			continue
@@ -57,6 +51,16 @@ func narrowed(f *File, existing, declined contract.Signature, r Repeated) contra
 		existing.Where = nil
 	}
 	return existing
+}
+
+// spoken are the members of an answer that hold a sentence, by whatever name: that of the member that is wrong, for one.
+func spoken(body any) (places []string) {
+	Scalars("", body, func(at string, value any) {
+		if text, _ := value.(string); strings.Contains(text, " ") {
+			places = append(places, at)
+		}
+	})
+	return places
 }
 
 // tells reports that what a refusal says may tell its kind.

@@ -104,3 +104,30 @@ func TestARepetitionThatIsRefusedAsAnotherBodyIsADoubt(t *testing.T) {
 		require.Equal(t, c.told, strings.Contains(strings.Join(f.Doubts, "\n"), "Whether a repetition may be refused as another body is"), name)
 	}
 }
+
+// TestTheRefusalOfAnotherBodyIsKnownByItsWords holds that the member with the words of a refusal may have any name.
+func TestTheRefusalOfAnotherBodyIsKnownByItsWords(t *testing.T) {
+	t.Parallel()
+	read := func(text string) Answer {
+		a := Answer{Status: 422}
+		require.NoError(t, json.Unmarshal([]byte(text), &a.Body))
+		return a
+	}
+	for name, c := range map[string]struct {
+		altered, again, unlike string
+		where                  map[string]any
+	}{
+		"a usual name":                {`{"message": "the key was used before"}`, `{"message": "the key was used before"}`, `{"message": "title is missing"}`, map[string]any{"/message": "the key was used before"}},
+		"a name of its own":           {`{"err": "the key was used before"}`, `{"err": "the key was used before"}`, `{"err": "title is missing"}`, map[string]any{"/err": "the key was used before"}},
+		"deep":                        {`{"fault": {"why": "the key was used before"}}`, `{"fault": {"why": "the key was used before"}}`, `{}`, map[string]any{"/fault/why": "the key was used before"}},
+		"other words each time":       {`{"err": "the key of monday was used"}`, `{"err": "the key of friday was used"}`, `{}`, nil},
+		"what another refusal says":   {`{"err": "this can not be done"}`, `{"err": "this can not be done"}`, `{"err": "this can not be done"}`, nil},
+		"what the request itself has": {`{"err": "no lamp for this key"}`, `{"err": "no lamp for this key"}`, `{}`, nil},
+	} {
+		altered := read(c.altered)
+		f := &File{Draft: Draft{Body: map[string]any{"title": "lamp"}}}
+		got := mismatched(f, Repeated{Altered: &altered, Mismatches: []Answer{read(c.again)}, Unlike: []Answer{read(c.unlike)}})
+		require.Equal(t, []int{422}, got.Statuses, name)
+		require.Equal(t, c.where, got.Where, name)
+	}
+}

@@ -54,7 +54,7 @@ func mismatched(f *File, r Repeated) contract.Signature {
 		}
 	}
 	s.Where = nil
-	for _, at := range sayings() {
+	for _, at := range append(sayings(), spoken(r.Altered.Body)...) {
 		value, _ := jsonpointer.Resolve(r.Altered.Body, at)
 		text, _ := value.(string)
 		if sentence(text) && text != http.StatusText(r.Altered.Status) && text != "about:blank" && !quotes(f, text) && !shared(at) && alwaysSays(r, at, text) {
