@@ -121,7 +121,7 @@ func (f *File) ack() {
 		if f.Start != nil {
 			recovery, after = ", recovery: 60s", "; after a crash, queues give out again what a dead worker held only after a while"
 		}
-		f.line("  ack: {%saccepted: {statuses: [202], within: 10s%s}} # it is done when the row is there%s", done, recovery, after)
+		f.line("  ack: {%saccepted: {statuses: [202], within: 10s%s}} # it is done when the row is there; in which time is a guess%s", done, recovery, after)
 	case f.learnt.success.At != "":
 		statuses := f.learnt.ack
 		if statuses == nil {
