@@ -76,6 +76,7 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	})
 	for _, g := range still(ctx, db, all) {
 		if keepsAnswers(ctx, db, g.table, answers) {
+			f.Doubt("Whether %s has anything but what repetitions are answered from: what creates were answered stands there as a text, so its rows are not counted. If each says that something was done, such as for other services to read, add it to effects.", g.table.FullName())
 			continue
 		}
 		if drafting.OfElements(f, g.table) {
@@ -87,21 +88,26 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	return asking.err
 }
 
-// keepsAnswers reports that a table has what one of the answers said as the text of a column: it is what repetitions are answered from, whatever it is
-// called, and may have a row for a refusal, too.
+// keepsAnswers reports that a table has what the answers said as the text of a column, and another one to find it by: it is what repetitions are
+// answered from, whatever it is called, and may have a row for a refusal, too. A table of messages may say the same to others. Answers that are
+// alike, or no more than a word or a number, may stand anywhere.
 func keepsAnswers(ctx context.Context, db *databases.Database, t databases.Table, answers []drafting.Answer) bool {
+	var said []string
 	for _, a := range answers {
-		said := strings.TrimSpace(a.Written)
-		if said == "" {
-			continue
-		}
-		for _, c := range t.Columns {
-			if rows, err := db.With(ctx, t, c.Name, said); err == nil && len(rows) > 0 {
-				return true
-			}
+		if text := strings.TrimSpace(a.Written); strings.ContainsAny(text[:min(1, len(text))], "{[<") && !slices.Contains(said, text) {
+			said = append(said, text)
 		}
 	}
-	return false
+	if len(said) < 2 || drafting.HoldsMessages(t) {
+		return false
+	}
+	return slices.ContainsFunc(t.Columns, func(c databases.Column) bool {
+		named := slices.ContainsFunc(t.Columns, func(o databases.Column) bool { return o.Name != c.Name && !o.HoldsNumber() })
+		return named && !c.HoldsNumber() && slices.ContainsFunc(said, func(text string) bool {
+			rows, err := db.With(ctx, t, c.Name, text)
+			return err == nil && len(rows) > 0
+		})
+	})
 }
 
 // grown counts the rows of tables again, and leaves the tables for which a rule holds of how many more there are. One that cannot be counted is

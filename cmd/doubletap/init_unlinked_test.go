@@ -43,7 +43,11 @@ func TestInitOfRowsThatNothingLinks(t *testing.T) {
 			"Whether arrivals may have more rows: one create made 1 there, and there were 3 when it was repeated.", "from arrivals", exitPass, "",
 		},
 		"each answer is kept": {
-			"said (id integer primary key, k text, v text)", `insert into said (k, v) select 'k', '{"id":' || max(id) || '}' from orders`, "", "level: idempotent", "from said", exitPass, "",
+			"said (id integer primary key, k text, v text)", `insert into said (k, v) select 'k', '{"id":' || max(id) || '}' from orders`, "", "Whether said has anything but what repetitions are answered from", "from said", exitPass, "",
+		},
+		"a repetition publishes what the answer says": {
+			"outbox (id integer primary key, payload text)", "", `insert into outbox (payload) select '{"id":' || max(id) || '}' from orders`,
+			"query: select count(*) from outbox delta: 1", "delta: 3", exitFinding, "outbox",
 		},
 		"each key is noted": {
 			"known (id integer primary key, idem text)", "insert into known (idem) values ('k')", "", "level: idempotent", "from known", exitPass, "",

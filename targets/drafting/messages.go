@@ -22,6 +22,9 @@ func holdsMessages(t databases.Table) bool {
 	return (sending.MatchString(t.Name) || working.MatchString(t.Name)) && !noting.MatchString(t.Name)
 }
 
+// HoldsMessages reports that the rows of a table are messages or jobs, going by its name.
+func HoldsMessages(t databases.Table) bool { return holdsMessages(t) }
+
 // HoldsMessages reports that the rows of the table are messages or jobs, going by its name.
 func (c Child) HoldsMessages() bool { return holdsMessages(c.Table) }
 
