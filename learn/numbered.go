@@ -35,6 +35,15 @@ func numbered(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 		}
 		rows = append(rows, i.row)
 	}
+	created := len(rows)
+	if body, _, alters := drafting.Altered(i.file); alters { // runs send it, too, and it may be what the numbers count within
+		if asking, err = i.questionerWith(body); err != nil {
+			return err
+		}
+		if _, markers := asking.ask(ctx, "numbered-other", 1, "[{send: {}}]"); len(markers) == 1 && i.made(ctx, markers[0]) == 1 && refersAlike(i.file.Proof.Table, rows[0], i.row) {
+			rows = append(rows, i.row)
+		}
+	}
 	for _, c := range columns {
 		var values []string
 		for _, row := range rows {
@@ -42,10 +51,15 @@ func numbered(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 		}
 		if drafting.InTurn(values) && theLast(ctx, db, i.file.Proof.Table, c, values) {
 			fmt.Fprintf(i.Said, "each create has the next number in %s.%s, and nothing in the database forbids two of one\n", i.file.Proof.Table.FullName(), c.Name)
-			drafting.Numbers(&i.file, c.Name, rows)
+			drafting.Numbers(&i.file, c.Name, rows[:created])
 		}
 	}
 	return asking.err
+}
+
+// refersAlike reports that two rows refer to the same rows of other tables: among those of others, the effect of a number does not count.
+func refersAlike(t databases.Table, a, b map[string]string) bool {
+	return !slices.ContainsFunc(t.Refers, func(r databases.Reference) bool { return a[r.Column] != b[r.Column] })
 }
 
 // theLast reports that a column has each of the values once, and none that is greater, and that the database does not count it up by itself.

@@ -64,7 +64,7 @@ func InTurn(values []string) bool {
 
 // Numbers notes that a column has the number of each thing among all, or among those that refer to the same things as the created rows all do.
 func Numbers(f *File, column string, rows []map[string]string) {
-	f.Doubt("Whether two of %s may have one number: each create got the next one in %s, and nothing in the database forbids two of one. Runs say so if creates at the same time get the same. If it counts within something else, such as a year, put that into the effect's query.", f.Proof.Table.FullName(), column)
+	f.Doubt("Whether two of %s may have one number: each create got the next one in %s, and nothing in the database forbids two of one. Runs say so if creates at the same time get the same. If it counts within something else, such as a year or an account, put that into the effect's query.", f.Proof.Table.FullName(), column)
 	columns := []string{column}
 	for _, r := range f.Proof.Table.Refers {
 		same := rows[0][r.Column] != "" && !slices.ContainsFunc(rows, func(row map[string]string) bool { return row[r.Column] != rows[0][r.Column] })
