@@ -32,13 +32,25 @@ func MayBeNumbered(f *File) (columns []databases.Column) {
 		refers := slices.ContainsFunc(p.Table.Refers, func(r databases.Reference) bool { return r.Column == c.Name })
 		partly := slices.ContainsFunc(p.Table.Partly, func(index string) bool { return strings.Contains(index, c.Name) })
 		noted := ofRequests.MatchString(c.Name) || ofWriters.MatchString(c.Name)
-		called := slices.ContainsFunc(namedWords(c.Name), numberWord.MatchString)
+		called := calledNumber(c.Name)
 		prefix, number := Numbering(p.Row[c.Name])
 		if c.Name != p.Column && !in(p.Table.Primary) && !slices.ContainsFunc(p.Table.Unique, in) && !refers && !partly && !noted && !moment.MatchString(c.Type) && number > 0 && (called || prefix != "") {
 			columns = append(columns, c)
 		}
 	}
 	return columns
+}
+
+// calledNumber reports that a column is called like the number of a thing. One that is called like how many there are, such as number_of_orders, is
+// that for several things.
+func calledNumber(column string) bool {
+	words := namedWords(column)
+	for n, word := range words {
+		if n > 0 && numberWord.MatchString(words[n-1]) && (word == "of" || strings.HasSuffix(word, "s")) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(words, numberWord.MatchString)
 }
 
 // Numbering parts a text into a number at its end, and what stands before it; 0: there is none.

@@ -46,6 +46,11 @@ func TestWhatMayBeNumbered(t *testing.T) {
 		{"request_id", "text", "req-7"},
 		{"written_by_worker", "text", "worker-7"},
 		{"phone", "text", "7"},
+		{"number_of_orders", "integer", "7"},
+		{"noOfGuests", "integer", "7"},
+		{"num_orders", "integer", "7"},
+		{"customer_num_orders", "integer", "7"},
+		{"number_in_year", "integer", "7"},
 		{"serial", "integer", "7"},
 		{"receipt_no", "integer", "7"},
 		{"order_number", "integer", "7"},
@@ -62,7 +67,7 @@ func TestWhatMayBeNumbered(t *testing.T) {
 		}
 		return names
 	}
-	require.Equal(t, []string{"number", "documentNo", "reference"}, names(drafting.Proof{}))
-	require.Len(t, names(drafting.Proof{Removal: &drafting.Removal{}}), 3, "what is removed is gone")
+	require.Equal(t, []string{"number", "documentNo", "reference", "number_in_year"}, names(drafting.Proof{}))
+	require.Len(t, names(drafting.Proof{Removal: &drafting.Removal{}}), 4, "what is removed is gone")
 	require.Empty(t, names(drafting.Proof{Removal: &drafting.Removal{Column: "deleted_at"}}), "the number of what is removed may be given again")
 }
