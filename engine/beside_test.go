@@ -114,6 +114,31 @@ func meet(t *testing.T, ctx context.Context, parallel int, m *meeting) (*checker
 	return report, dir
 }
 
+// How many are played at once follows from how fast a create was; the tests with a meeting say it, as a busy machine is slow.
+func TestHowManyArePlayedAtOnceFollowsFromTheTarget(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		normal     time.Duration
+		sideBySide bool
+		config     Config
+		atOnce     int
+	}{
+		"a fast target":               {20 * time.Millisecond, false, Config{}, 3},
+		"one that is not so fast":     {300 * time.Millisecond, false, Config{}, 2},
+		"a slow one":                  {2 * time.Second, false, Config{}, 0},
+		"a slow one, side by side":    {2 * time.Second, true, Config{}, 3},
+		"a slow one, and so many":     {2 * time.Second, false, Config{Course: Course{Parallel: 2}}, 2},
+		"a fast one, one by one":      {20 * time.Millisecond, false, Config{Course: Course{Parallel: 1}}, 0},
+		"a fast one, to its end only": {20 * time.Millisecond, false, Config{Course: Course{FailFast: true}}, 0},
+	} {
+		s := atSlow(t, speed{sideBySide: c.sideBySide}, c.config, "plain-create", "sequential-replay")
+		s.normal = c.normal
+		all, atOnce := sharing(s)
+		require.Equal(t, c.atOnce, atOnce, name)
+		require.Equal(t, c.atOnce > 1, len(all) == 2, name)
+	}
+}
+
 func verdicts(r *checker.Report) []checker.Verdict {
 	var all []checker.Verdict
 	for _, result := range r.Results {
@@ -125,7 +150,7 @@ func verdicts(r *checker.Report) []checker.Verdict {
 func TestScenariosArePlayedBesideEachOther(t *testing.T) {
 	t.Parallel()
 	m := &meeting{met: func(http.ResponseWriter, string) bool { return false }}
-	report, _ := meet(t, t.Context(), 0, m)
+	report, _ := meet(t, t.Context(), 2, m)
 	require.Equal(t, []checker.Verdict{checker.Pass, checker.Pass}, verdicts(report))
 	require.False(t, m.alone, "the first waited until the second came")
 	require.Equal(t, 4, m.others, "two creates and their final retries")
@@ -143,7 +168,7 @@ func TestOneAtATimeIsOneAtATime(t *testing.T) {
 func TestWhatDidNotPassBesideOthersIsPlayedAlone(t *testing.T) {
 	t.Parallel()
 	m := &meeting{met: func(w http.ResponseWriter, _ string) bool { w.WriteHeader(http.StatusServiceUnavailable); return true }}
-	report, dir := meet(t, t.Context(), 0, m)
+	report, dir := meet(t, t.Context(), 2, m)
 	require.Equal(t, []checker.Verdict{checker.Pass, checker.Pass}, verdicts(report))
 	require.Equal(t, 8, m.others, "each was played twice")
 	for _, name := range []string{"one", "two"} {
@@ -164,7 +189,7 @@ func TestAFailureBesideOthersStaysOne(t *testing.T) {
 		m.notes["twice-"+note] = note
 		return false
 	}
-	report, _ := meet(t, t.Context(), 0, m)
+	report, _ := meet(t, t.Context(), 2, m)
 	require.Equal(t, []checker.Verdict{checker.Fail, checker.Fail}, verdicts(report))
 	for _, r := range report.Results {
 		require.Equal(t, checker.Duplicate, r.Findings[0].Kind)
@@ -205,7 +230,7 @@ func TestAnInterruptionEndsAllThatArePlayed(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
 	m := &meeting{met: func(http.ResponseWriter, string) bool { interrupt(); return false }}
-	report, dir := meet(t, ctx, 0, m)
+	report, dir := meet(t, ctx, 2, m)
 	require.Equal(t, []checker.Verdict{checker.Inconclusive, checker.Inconclusive}, verdicts(report))
 	require.Equal(t, 2, m.others, "no final retry, and nothing is played again")
 	for _, r := range report.Results {
