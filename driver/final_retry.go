@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -72,7 +73,8 @@ type prober struct {
 	unclear         []unclearKey   // after the last try
 	hung            []unclearKey   // whose last try waited in vain
 	refused         bool           // a request that plain creates can be compared with
-	outlasted       bool           // a key was blocked for longer than Lease
+
+	outlasted atomic.Bool // a key was blocked for longer than Lease
 }
 
 // newProber makes a prober for one final retry.
@@ -152,9 +154,7 @@ func (p *prober) ask(ctx context.Context, q probe) int {
 		pause = max(p.Pause<<min(try, p.Tries-1), RetryAfter(last))
 	}
 	if p.Blocked != nil && p.Blocked(last) {
-		p.mu.Lock()
-		p.outlasted = true
-		p.mu.Unlock()
+		p.outlasted.Store(true)
 	}
 	p.noteUnclear(unclearKey{q, last})
 	return q.n

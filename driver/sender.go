@@ -191,7 +191,7 @@ func (s *Sent) Probe(ctx context.Context, p Probing, keyless bool, settled func(
 	return s.sender.line.haltable(ctx, func(ctx context.Context) {
 		prober := newProber(s.sender, p, settled)
 		prober.probeAll(ctx, keyless)
-		s.outlasted.Store(prober.outlasted)
+		s.outlasted.Store(prober.outlasted.Load())
 	})
 }
 

@@ -115,7 +115,7 @@ func referring(ctx context.Context, i *inquiry, c drafting.Child, row map[string
 	}
 	n, _ := i.db.Referring(ctx, c.Table, c.By, value)
 	count := drafting.Count{Rows: n}
-	if n > 1 && c.HoldsMessages() {
+	if n > 1 && drafting.HoldsMessages(c.Table) {
 		if rows, _ := i.db.With(ctx, c.Table, c.By.Column, value); len(rows) == n { // it lists a few only
 			count.Different = drafting.Different(c.Table, c.By.Column, rows)
 		}

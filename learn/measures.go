@@ -80,7 +80,7 @@ func variesIn(i *inquiry, equal, others alike, n int) bool {
 	c := i.file.Children[n]
 	known := append(equal.child(n), drafting.Count{Rows: c.Rows})
 	return c.Rows > 0 && !slices.ContainsFunc(others, func(o creation) bool {
-		return slices.ContainsFunc(known, func(one drafting.Count) bool { return sameRows(one, o.children[n]) }) || o.children[n].Rows == 0 && c.HoldsMessages()
+		return slices.ContainsFunc(known, func(one drafting.Count) bool { return sameRows(one, o.children[n]) }) || o.children[n].Rows == 0 && drafting.HoldsMessages(c.Table)
 	})
 }
 

@@ -22,10 +22,10 @@ func MayCount(f File) bool {
 
 // counts reports that the rows may be effects of a create, and are no log.
 func (c Child) counts() bool {
-	return c.Rows > 0 && (!bookkeeping.MatchString(c.Table.Name) || c.HoldsMessages())
+	return c.Rows > 0 && (!bookkeeping.MatchString(c.Table.Name) || HoldsMessages(c.Table))
 }
 
-func (b Beside) counts() bool { return b.Rows > 0 && holdsMessages(b.Table) }
+func (b Beside) counts() bool { return b.Rows > 0 && HoldsMessages(b.Table) }
 
 func (c Child) atMost() bool { return atMost(c.Table, c.Rows, c.Again, c.Uneven) }
 
@@ -57,7 +57,7 @@ func Fewer(f *File, rows []int) {
 // more. That is not known where more came all the while, or some made none.
 func SettleChild(f *File, n int, counts []Count, quiet bool) {
 	c := &f.Children[n]
-	rows := made(counts, c.HoldsMessages())
+	rows := made(counts, HoldsMessages(c.Table))
 	if !c.counts() || len(rows) == 0 {
 		return
 	}
@@ -127,7 +127,7 @@ var itsOwn = regexp.MustCompile(`(?i)^at$|_at$|[a-z]At$|time|date`)
 // Different counts the messages of one create that differ by what they hold, besides by what refers to the created row. Their numbers and times
 // say nothing; 0: they hold nothing else, or the table has no messages that are sent.
 func Different(t databases.Table, refers string, rows []map[string]string) int {
-	if !sending.MatchString(t.Name) || !holdsMessages(t) {
+	if !sending.MatchString(t.Name) || !HoldsMessages(t) {
 		return 0
 	}
 	own := append([]string{refers}, t.Primary...)

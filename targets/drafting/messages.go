@@ -17,21 +17,15 @@ var (
 	noting = regexp.MustCompile(`(?i)log|audit|attempt|histor|request|trace|version|revision|session|token|key|idempot|record|dedup|seen|visit|view|lock|lease|claim|change|track|cache|status|inbox|receiv|processed|incoming`)
 )
 
-// holdsMessages reports that the rows of a table are messages or jobs, going by its name. They may be taken away when they are done.
-func holdsMessages(t databases.Table) bool {
+// HoldsMessages reports that the rows of a table are messages or jobs, going by its name. They may be taken away when they are done.
+func HoldsMessages(t databases.Table) bool {
 	return (sending.MatchString(t.Name) || working.MatchString(t.Name)) && !noting.MatchString(t.Name)
 }
-
-// HoldsMessages reports that the rows of a table are messages or jobs, going by its name.
-func HoldsMessages(t databases.Table) bool { return holdsMessages(t) }
-
-// HoldsMessages reports that the rows of the table are messages or jobs, going by its name.
-func (c Child) HoldsMessages() bool { return holdsMessages(c.Table) }
 
 // atMost reports that no create makes more messages than were seen in a table, and no repetition of one: it was seen to make none, or the
 // name of the table tells that each is sent. Where equal creates make different numbers, more say nothing of a repetition.
 func atMost(t databases.Table, rows, again int, uneven bool) bool {
-	return rows > 0 && holdsMessages(t) && (again <= rows || uneven || sending.MatchString(t.Name))
+	return rows > 0 && HoldsMessages(t) && (again <= rows || uneven || sending.MatchString(t.Name))
 }
 
 // Implied are columns of another table that refer to the created row by their name, without a foreign key: order_id, where the row is one of

@@ -112,7 +112,7 @@ func (d Draft) Prove(c Created) *Proof {
 		best.apart()
 	}
 	for _, p := range places[1:] {
-		if p.Table.FullName() != best.Table.FullName() && (p.Exact || holdsMessages(p.Table) && hasMark(d, p.Row[p.Column], best.Text, c.Marker)) {
+		if p.Table.FullName() != best.Table.FullName() && (p.Exact || HoldsMessages(p.Table) && hasMark(d, p.Row[p.Column], best.Text, c.Marker)) {
 			best.alsoIn(p.Proof)
 		}
 	}

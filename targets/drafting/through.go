@@ -32,7 +32,7 @@ func Sharing(f File) []Child {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(f.Children), func(c Child) bool {
-		return c.Rows != 1 || bookkeeping.MatchString(c.Table.Name) || c.HoldsMessages() || c.Table.TypeOf(c.By.Column) != p.Table.TypeOf(c.By.Theirs)
+		return c.Rows != 1 || bookkeeping.MatchString(c.Table.Name) || HoldsMessages(c.Table) || c.Table.TypeOf(c.By.Column) != p.Table.TypeOf(c.By.Theirs)
 	})
 }
 

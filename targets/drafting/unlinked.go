@@ -19,7 +19,7 @@ var (
 // and no record of requests, and no other effect counts it.
 func MayBeUnlinked(f *File, t databases.Table) bool {
 	same := func(o databases.Table) bool { return o.FullName() == t.FullName() }
-	return !same(f.Proof.Table) && (f.Proof.Through == nil || !same(f.Proof.Through.Table)) && (holdsMessages(t) || !bookkeeping.MatchString(t.Name) && !noting.MatchString(t.Name) && !ofCalls.MatchString(t.Name)) &&
+	return !same(f.Proof.Table) && (f.Proof.Through == nil || !same(f.Proof.Through.Table)) && (HoldsMessages(t) || !bookkeeping.MatchString(t.Name) && !noting.MatchString(t.Name) && !ofCalls.MatchString(t.Name)) &&
 		!slices.ContainsFunc(t.Columns, func(c databases.Column) bool { return ofRequests.MatchString(c.Name) }) &&
 		!slices.ContainsFunc(f.Children, func(c Child) bool { return same(c.Table) }) &&
 		!slices.ContainsFunc(f.Proof.Others, func(o Beside) bool { return same(o.Table) }) &&
@@ -29,7 +29,7 @@ func MayBeUnlinked(f *File, t databases.Table) bool {
 // Unlinked notes that each create adds so many rows to a table, and that there were so many when it had been repeated. Where a repetition adds
 // some, rows of a table without a number may say no more than that there was a request.
 func Unlinked(f *File, t databases.Table, rows, again int) {
-	counts := holdsMessages(t) || slices.ContainsFunc(t.Columns, func(c databases.Column) bool {
+	counts := HoldsMessages(t) || slices.ContainsFunc(t.Columns, func(c databases.Column) bool {
 		return c.HoldsNumber() && !slices.Contains(t.Primary, c.Name) && !idLike.MatchString(c.Name)
 	})
 	if again > rows && !counts {
