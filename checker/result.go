@@ -187,10 +187,11 @@ type Result struct {
 	DatabaseGone bool       `json:"database_gone,omitempty"` // or the target's own listing: the rows became unknown
 }
 
-// Fewer says that a scenario was played with fewer intents than it has, as plain creates are slow.
+// Fewer says that a scenario was played with fewer intents than it has, as plain creates or starts of the target are slow.
 type Fewer struct {
-	Whole  int            `json:"whole"`  // intents that it has, without the background
-	Create history.Offset `json:"create"` // median duration of a plain create
+	Whole  int            `json:"whole"`           // intents that it has, without the background
+	Create history.Offset `json:"create"`          // median duration of a plain create
+	Start  history.Offset `json:"start,omitempty"` // that a process of the target takes to start, if that is why; 0: creates are
 }
 
 // Exercised says how many intents were exercised where not all were, and how many of these broke: an intent that the target never

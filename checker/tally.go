@@ -383,7 +383,7 @@ func (w *whole) assemble() Result {
 		r.Exercised = &Exercised{Intents: n, Broke: t.proven.broke}
 	}
 	if h.Run.Whole > 0 {
-		r.Fewer = &Fewer{Whole: h.Run.Whole, Create: h.Run.Normal}
+		r.Fewer = &Fewer{Whole: h.Run.Whole, Create: h.Run.Normal, Start: h.Run.Start}
 	}
 	if len(t.unlisted) > 0 {
 		r.Unlisted = t.unlisted

@@ -27,6 +27,7 @@ type Config struct {
 	Hold     time.Duration // how long a burst waits for its slowest member; 0 is DefaultHold
 	Recovery time.Duration // how long a client that retries goes on after a break of a link while the target fails; 0: as planned
 	GiveUp   int           // intents with a request that is never answered on the clean lane, after which no more is sent; 0: never
+	PerCrash int           // intents whose first crash is one; 0: each has its own
 	Pace     *Pace         // nil: no rate limit, and Retry-After holds back only its own request
 	// RealTime releases bursts from threads at real-time priority (SCHED_FIFO), where the system permits it: the
 	// spread is smaller on a machine that the target shares. False leaves the scheduling of every thread alone.
@@ -43,6 +44,9 @@ type Config struct {
 
 // normal is how long a plain create takes that has an intent's work to do.
 func (c *Config) normal(i scenarios.PlannedIntent) time.Duration { return c.Normal + c.work(i) }
+
+// atOnce is how many intents are played at a time.
+func (c *Config) atOnce() int { return max(c.Plan.Concurrency, c.PerCrash, 1) }
 
 // Hooks tell a [Sender] what answers mean, which is not for it to judge. All may be nil. They are called from many
 // goroutines, except for Done.

@@ -35,7 +35,8 @@ func (r *intentRunner) crash(ctx context.Context, i scenarios.PlannedIntent, m s
 	inside := r.requests.inside.now()
 	from, to := m.Crash.From.Of(inside), m.Crash.To.Of(inside)
 	after := gap{lo: from, hi: max(from, to)}.at(m.Crash.Part)
-	facts := history.Crash{Attempt: m.Batch[0].ID, After: history.Offset(after)}
+	shared := r.crashOf(i)
+	at.before = func() { shared.gather(ctx, after) }
 	at.after = func() {
 		strike := time.Now().Add(after)
 		if m.Crash.From.Share >= 1 {
@@ -44,11 +45,9 @@ func (r *intentRunner) crash(ctx context.Context, i scenarios.PlannedIntent, m s
 			case <-ctx.Done():
 			}
 		}
-		sleepUntil(ctx, strike)
-		if ctx.Err() != nil {
-			return
-		}
-		r.strike(ctx, facts, func() {})
+		facts := shared.strike(ctx, strike, func() history.Crash { return r.strike(ctx, func() {}) })
+		facts.Attempt, facts.After = m.Batch[0].ID, history.Offset(after)
+		r.recordCrash(facts)
 	}
 }
 
@@ -68,7 +67,9 @@ func (r *intentRunner) crashAtEffect(ctx context.Context, i scenarios.PlannedInt
 		for {
 			select {
 			case message := <-sprung:
-				r.strike(ctx, history.Crash{Attempt: m.Batch[0].ID, Message: message}, release)
+				facts := r.strike(ctx, release)
+				facts.Attempt, facts.Message = m.Batch[0].ID, message
+				r.recordCrash(facts)
 				return
 			case <-ended: // an outbox sends it behind the answer
 				ended, late = nil, time.After(trap.Within)
@@ -81,9 +82,9 @@ func (r *intentRunner) crashAtEffect(ctx context.Context, i scenarios.PlannedInt
 	}
 }
 
-// strike kills the target, calls died, and starts the target again.
-func (r *intentRunner) strike(ctx context.Context, facts history.Crash, died func()) {
-	facts.Struck = r.config.now()
+// strike kills the target, calls died, and starts the target again. What it returns is empty if that was no crash of ours.
+func (r *intentRunner) strike(ctx context.Context, died func()) history.Crash {
+	facts := history.Crash{Struck: r.config.now()}
 	// Kill returns when the process is gone. Ended is taken right after: a request that is
 	// answered later was answered by the new process.
 	dead := r.config.Controls.Crasher.Kill()
@@ -93,9 +94,9 @@ func (r *intentRunner) strike(ctx context.Context, facts history.Crash, died fun
 	switch {
 	case dead != nil && err != nil:
 		r.halt(fmt.Errorf("%w: %w", ErrTargetGone, dead))
-		return
-	case dead != nil: // it was no crash of ours
-		return
+		return history.Crash{}
+	case dead != nil:
+		return history.Crash{}
 	case err != nil:
 		facts.Error = r.maskError(err)
 		r.halt(fmt.Errorf("%w: it was killed, and does not start again: %w", ErrTargetGone, err))
@@ -103,5 +104,12 @@ func (r *intentRunner) strike(ctx context.Context, facts history.Crash, died fun
 		facts.Ready = r.config.now()
 		r.steps.logInAgain(ctx) // a session need not survive; where this fails, the answers tell
 	}
-	_ = r.config.Record.Crash(facts) // a failed write is noticed by the next attempt
+	return facts
+}
+
+// recordCrash records a crash, if there was one.
+func (r *intentRunner) recordCrash(facts history.Crash) {
+	if facts.Struck != 0 {
+		_ = r.config.Record.Crash(facts) // a failed write is noticed by the next attempt
+	}
 }

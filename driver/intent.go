@@ -21,8 +21,9 @@ type intentRunner struct {
 	steps   *stepRunner
 	sweeps  *sweeps
 	release *releaser
-	hasty   *releaser  // of bursts that follow each other at once
-	prolong sync.Mutex // held until the request that is to take long is held
+	hasty   *releaser        // of bursts that follow each other at once
+	prolong sync.Mutex       // held until the request that is to take long is held
+	seats   map[string]*seat // in crashes that intents share
 }
 
 // newIntentRunner makes the runner of a sender. Its sweeps begin with how long a create is inside the
@@ -37,6 +38,7 @@ func newIntentRunner(s *Sender) *intentRunner {
 // runIntent plays the moves of one intent, one after the other. It checks before each
 // whether to stop, as a move may take as long as a client waits.
 func (r *intentRunner) runIntent(ctx context.Context, i scenarios.PlannedIntent) {
+	defer r.leaveSeat(i)
 	if r.givenUp(false) {
 		return
 	}

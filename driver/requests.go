@@ -30,7 +30,7 @@ const (
 // other, three times over. A correct target that queues must not look as if it gave no
 // answer.
 func (c *Config) patience() time.Duration {
-	atOnce := time.Duration(max(c.Plan.AtOnce(), 1) * max(c.Plan.Concurrency, 1))
+	atOnce := time.Duration(max(c.Plan.AtOnce(), 1) * c.atOnce())
 	return min(max(usualTimeout, 3*atOnce*c.Normal), longestTimeout)
 }
 

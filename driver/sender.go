@@ -145,7 +145,9 @@ func (p *Prepared) Send(ctx context.Context) (*Sent, error) {
 	return sent, s.line.haltable(ctx, func(ctx context.Context) {
 		runner := newIntentRunner(s)
 		stop := runner.background(ctx)
-		s.line.forEach(ctx, s.config.intents(false), max(s.config.Plan.Concurrency, 1), runner.runIntent)
+		intents, seats := byCrash(s.config.intents(false), s.config.PerCrash)
+		runner.seats = seats
+		s.line.forEach(ctx, intents, s.config.atOnce(), runner.runIntent)
 		stop()
 	})
 }

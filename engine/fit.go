@@ -133,6 +133,7 @@ func expected(s *Session, i, atOnce int) time.Duration {
 	if !one.Shares() {
 		took += time.Duration(n) * eachRound
 	}
+	took += startsOf(s, one, n)
 	if breaks(one) {
 		took += time.Duration(n) * eachBreak
 	}

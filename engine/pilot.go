@@ -113,6 +113,7 @@ func (s *Session) pilot(ctx context.Context) error {
 		return err
 	}
 	s.lost = ""
+	playFewerCrashes(s)
 	playFewer(s)
 	return nil
 }

@@ -69,6 +69,7 @@ func (r *scenarioRun) sending(ctx context.Context, plan scenarios.Plan) driver.C
 		Repeat:   driver.Repeat{Offsets: s.config.Replay.Offsets, Moments: s.config.Replay.Moments},
 	}
 	if fleet := system.Process.Fleet; len(fleet) > 0 {
+		config.PerCrash = perCrash(s, r.scenario, rounds(plan))
 		config.Controls.Crasher = &driver.Crasher{Kill: fleet.Kill, Start: fleet.Restart}
 		config.Controls.Revived = func() bool { return r.revived(ctx) == nil }
 		config.Controls.Trap = &driver.Trap{Set: system.Sinks.Trap, Within: trapped + time.Duration(system.Target.SeenWithin())}
@@ -175,7 +176,7 @@ func head(r *scenarioRun, plan scenarios.Plan) history.Run {
 		Format: history.Format, ID: r.session.manifest.Run, Tool: Version(), Scenario: r.scenario.Name, Summary: r.scenario.Summary,
 		Target: system.Target.Name, Operation: system.Operation().Name, Seed: plan.Seed, Shard: r.session.config.Shard.String(), Started: r.base,
 		Instances: len(system.Process.Places), Streams: system.Target.Protocol == targets.HTTP2,
-		Addresses: r.session.addresses, Lanes: laneFacts(r), Links: r.links, Normal: history.Offset(r.session.normal), Whole: plan.Whole, Calibrated: r.calibrated,
+		Addresses: r.session.addresses, Lanes: laneFacts(r), Links: r.links, Normal: history.Offset(r.session.normal), Whole: plan.Whole, Start: slowStart(r.session, plan), Calibrated: r.calibrated,
 	}
 	for _, p := range r.scenario.Exercised {
 		run.Exercised = append(run.Exercised, history.Proof{Name: string(p.Name), AtLeast: p.AtLeast})

@@ -111,6 +111,7 @@ type Run struct {
 	Calibrated []Calibration `json:"calibrated,omitempty"` // what bursts like those of the scenario can hit
 	Normal     Offset        `json:"normal,omitempty"`     // median duration of a plain create, from the pilot
 	Whole      int           `json:"whole,omitempty"`      // intents that the scenario has, where fewer were planned as the target is slow; 0: all were
+	Start      Offset        `json:"start,omitempty"`      // that a process of the target takes to start, where that is why fewer were planned
 }
 
 // Address is one of several of a target, to which members of bursts were aimed.

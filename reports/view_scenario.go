@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
@@ -79,21 +80,33 @@ func fewer(res checker.Result) string {
 	if res.Fewer == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d of its %d intents, as creates are slow", res.Of(), res.Fewer.Whole)
+	slow := "creates are slow"
+	if res.Fewer.Start > 0 {
+		slow = "the target starts slowly"
+	}
+	return fmt.Sprintf("%d of its %d intents, as %s", res.Of(), res.Fewer.Whole, slow)
 }
 
 // slowed says of how many scenarios that holds, and what plays more; empty: of none.
 func slowed(results []checker.Result) string {
-	n, create := 0, history.Offset(0)
+	creates, starts, create, start := 0, 0, history.Offset(0), history.Offset(0)
 	for _, res := range results {
-		if res.Fewer != nil {
-			n, create = n+1, max(create, res.Fewer.Create)
+		switch {
+		case res.Fewer == nil:
+		case res.Fewer.Start > 0:
+			starts, start = starts+1, max(start, res.Fewer.Start)
+		default:
+			creates, create = creates+1, max(create, res.Fewer.Create)
 		}
 	}
-	if n == 0 {
-		return ""
+	var why []string
+	if creates > 0 {
+		why = append(why, fmt.Sprintf("A plain create takes %s, so %s played with fewer intents: --confidence 10%% plays more of what races.", duration(create), english.Plural(creates, "scenario was", "scenarios were")))
 	}
-	return fmt.Sprintf("A plain create takes %s, so %s played with fewer intents: --confidence 10%% plays more of what races.", duration(create), english.Plural(n, "scenario was", "scenarios were"))
+	if starts > 0 {
+		why = append(why, fmt.Sprintf("The target takes %s to start, so %s played with fewer intents: --confidence 10%% plays more of what races.", duration(start), english.Plural(starts, "scenario with crashes was", "scenarios with crashes were")))
+	}
+	return strings.Join(why, " ")
 }
 
 // share says how often a scenario broke, per kind: "duplicate in 3 of 12 intents".

@@ -75,6 +75,11 @@ func TestEveryReportSaysWhatASlowTargetWasNotSent(t *testing.T) {
 		require.NotContains(t, readable(t, f, allPass()), "fewer intents", name)
 	}
 	require.Contains(t, readable(t, text(reports.Style{Width: 160}), r), "300 of its 600 intents, as creates are slow")
+	r.Results[1].Fewer.Start = ms(10040)
+	for name, f := range people() {
+		require.Contains(t, readable(t, f, r), "The target takes 10.0s to start, so 1 scenario with crashes was played with fewer intents: --confidence 10% plays more of what races.", name)
+	}
+	require.Contains(t, readable(t, text(reports.Style{Width: 160}), r), "300 of its 600 intents, as the target starts slowly")
 }
 
 func TestAShareIsOfWhatWasExercised(t *testing.T) {

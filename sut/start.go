@@ -28,6 +28,7 @@ const ProcessLogName = "process.log"
 type Process struct {
 	Fleet  services.Fleet // none: the target was there already
 	Places []string       // host:port of each of several, also of those that were there already
+	Took   time.Duration  // that one of the fleet took to start, until it was ready; 0: none was started
 
 	each    []targets.Target // likewise, as targets of their own
 	log     *os.File
@@ -137,7 +138,9 @@ func (s *System) Start(ctx context.Context, dir string) error {
 		left := s.Target.Store
 		s.onClose(func() error { return forget(left) })
 	}
+	begun := time.Now()
 	s.Process.Fleet, err = services.StartFleet(ctx, all)
+	s.Process.Took = time.Since(begun) / time.Duration(len(all))
 	s.onClose(s.Process.Fleet.Stop) // also of those that started before one failed
 	if err != nil {
 		return runerror.Environment(fmt.Errorf("start the process of %s: %w", s.Name, err))
