@@ -204,7 +204,7 @@ func TestTheEndOfAPathKeepsItsFormat(t *testing.T) {
 	require.Empty(t, c.Draft("API").OtherPlaces(), "a number is one of the target's")
 }
 
-// TestAnIDWithinThePathMayBeTheKey holds that it is among the last places that are tried, and that those of accounts are not.
+// TestAnIDWithinThePathMayBeTheKey holds that it is among the last places that are tried, and the very last where it looks like that of who asks.
 func TestAnIDWithinThePathMayBeTheKey(t *testing.T) {
 	t.Parallel()
 	const id = "0d9a1c1e-8f5c-4a4e-9d2e-0c6c1f6f7a11"
@@ -213,8 +213,9 @@ func TestAnIDWithinThePathMayBeTheKey(t *testing.T) {
 	d := c.Draft("API")
 	require.Empty(t, d.KeyPlaces())
 	others := d.OtherPlaces()
-	require.Len(t, others, 2)
+	require.Len(t, others, 3)
 	require.Equal(t, "the parameter x", drafting.Called(others[0]))
+	require.Equal(t, "/tenants/{{.Key}}/orders/"+id+"/submit?x=1", d.WithKeyIn(others[2]).Path)
 	with := d.WithKeyIn(others[1])
 	require.Equal(t, "/tenants/6"+id[1:]+"/orders/{{.Key}}/submit?x=1", with.Path)
 	require.Equal(t, targets.Key{Key: contract.Key{In: contract.KeyInPath, Required: true, Format: contract.OnlyUUID}}, with.Key)

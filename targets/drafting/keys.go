@@ -74,7 +74,7 @@ var credentialName = regexp.MustCompile(`(?i)auth|cookie|access|api|csrf|xsrf|se
 
 // OtherPlaces are the headers and parameters that are not called like a key, and may hold one all the same, such as X-Client-Ref: of
 // those no name says what they are for. So is the end of the path of a PUT that is a word. What looks drawn within the path is the last, as it may
-// be another thing's id.
+// be another thing's id, and that of whoever asks comes behind all others.
 func (d Draft) OtherPlaces() []targets.Key {
 	if d.Keyed() {
 		return nil
@@ -103,13 +103,19 @@ func (d Draft) OtherPlaces() []targets.Key {
 	}
 	path, _, _ := strings.Cut(d.Path, "?")
 	segments := strings.Split(path, "/")
+	var asking []targets.Key
 	for n := len(segments) - 2; n > 0; n-- {
-		if key := keyInPath(segments[n]); drawn(segments[n]) && !credentialName.MatchString(segments[n-1]) {
-			key.Name = segments[n]
+		key := keyInPath(segments[n])
+		key.Name = segments[n]
+		switch {
+		case !drawn(segments[n]):
+		case credentialName.MatchString(segments[n-1]):
+			asking = append(asking, key)
+		default:
 			all = append(all, key)
 		}
 	}
-	return all
+	return append(all, asking...)
 }
 
 // InHeader is a key in a header.
