@@ -39,9 +39,9 @@ type Request struct {
 type Certificates struct{ CA, Certificate, Key string }
 
 // errNoObject is why a body cannot be that of a create.
-var errNoObject = errors.New("its body is no JSON object, no list of them, no form and no XML")
+var errNoObject = errors.New("its body is no JSON object, no list of them, no form and no XML, and no Content-Type calls it a text")
 
-// read reads a body: JSON, XML, or else a form. A failed reading of an object has left no member.
+// read reads a body: JSON, XML, what is called a text, or else a form. A failed reading of an object has left no member.
 func (c *Request) read(text string) error {
 	c.Text = text
 	decoder := json.NewDecoder(strings.NewReader(text))
@@ -55,6 +55,9 @@ func (c *Request) read(text string) error {
 	}
 	if isMarkup(text) {
 		c.readMarkup(text)
+		return nil
+	}
+	if c.readText(text) {
 		return nil
 	}
 	return c.readForm(text)

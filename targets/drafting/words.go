@@ -3,6 +3,7 @@ package drafting
 import (
 	"encoding/base64"
 	"errors"
+	"strconv"
 	"strings"
 )
 
@@ -89,8 +90,10 @@ func (s *splitter) quoted(mark rune, escapes bool) error {
 		switch {
 		case r == mark:
 			return nil
+		case r == '\\' && escapes && mark == '\'' && len(s.left) > 0:
+			s.named()
 		case r == '\\' && escapes && len(s.left) > 0:
-			s.inQuotes(mark)
+			s.inQuotes()
 		default:
 			s.word.WriteRune(r)
 		}
@@ -98,19 +101,62 @@ func (s *splitter) quoted(mark rune, escapes bool) error {
 	return errors.New("a quotation mark is not closed")
 }
 
-// inQuotes reads what follows a backslash in "..." or $'...'.
-func (s *splitter) inQuotes(mark rune) {
-	r := s.take()
-	switch {
-	case mark == '\'' && r == 'n':
-		s.word.WriteRune('\n')
-	case mark == '\'' && r == 't':
-		s.word.WriteRune('\t')
-	case mark == '\'' || strings.ContainsRune("\\\"$`", r):
+// inQuotes reads what follows a backslash in "...".
+func (s *splitter) inQuotes() {
+	switch r := s.take(); {
+	case strings.ContainsRune("\\\"$`", r):
 		s.word.WriteRune(r)
 	case r == '\n':
 	default:
 		s.word.WriteRune('\\')
 		s.word.WriteRune(r)
+	}
+}
+
+// named reads what follows a backslash in $'...', where a character has a letter or its number: browsers copy ! as \u0021, and the end of a line as \r\n.
+func (s *splitter) named() {
+	const letters, meant = "abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v"
+	r := s.take()
+	if at := strings.IndexRune(letters, r); at >= 0 {
+		s.word.WriteByte(meant[at])
+		return
+	}
+	switch r {
+	case 'x':
+		s.numbered(r, 2, 16)
+	case 'u':
+		s.numbered(r, 4, 16)
+	case 'U':
+		s.numbered(r, 8, 16)
+	case '0', '1', '2', '3', '4', '5', '6', '7':
+		s.left = append([]rune{r}, s.left...)
+		s.numbered(r, 3, 8)
+	case '\\', '\'', '"', '?':
+		s.word.WriteRune(r)
+	default: // a shell keeps the backslash of what it does not know
+		s.word.WriteRune('\\')
+		s.word.WriteRune(r)
+	}
+}
+
+// numbered reads a character of up to so many digits. Those of \x and of octal numbers are bytes, several of which may be one character.
+func (s *splitter) numbered(mark rune, most, base int) {
+	digits := 0
+	for digits < min(most, len(s.left)) {
+		if _, err := strconv.ParseUint(string(s.left[digits]), base, 8); err != nil {
+			break
+		}
+		digits++
+	}
+	number, err := strconv.ParseUint(string(s.left[:digits]), base, 32)
+	s.left = s.left[digits:]
+	switch {
+	case err != nil: // no digit at all
+		s.word.WriteRune('\\')
+		s.word.WriteRune(mark)
+	case mark == 'u' || mark == 'U':
+		s.word.WriteRune(rune(number))
+	default:
+		s.word.WriteByte(byte(number))
 	}
 }

@@ -1,0 +1,59 @@
+package drafting
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+func TestATextHasWhatItsLinesNameAsMembers(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		command string
+		members map[string]any
+		written string
+	}{
+		"a calendar's event": {
+			`curl -X PUT a/cal/1.ics -H 'Content-Type: text/calendar; charset=utf-8' -d $'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//A//EN\r\nBEGIN:VEVENT\r\nUID:u-1\r\nDTSTART:20260502T090000Z\r\nATTENDEE;CN="a:b":mailto:c@example.com\r\nSUMMARY;LANGUAGE=en:Dentist\r\n {{folded}}\r\nCLASS:PUBLIC\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n'`,
+			map[string]any{"UID": "u-1", "ATTENDEE": "mailto:c@example.com", "SUMMARY": "Dentist"},
+			"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//A//EN\r\nBEGIN:VEVENT\r\nUID:{{.UID}}\r\nDTSTART:20260502T090000Z\r\nATTENDEE;CN=\"a:b\":{{.ATTENDEE}}\r\nSUMMARY;LANGUAGE=en:{{.SUMMARY}}\r\n {{\"{{\"}}folded}}\r\nCLASS:PUBLIC\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+		},
+		"YAML": {
+			"curl a -H 'Content-Type: application/yaml' --data-binary 'kind: Order\nmeta:\n  name: lamp\n  count: 2\nlines:\n  - sku: a\n  - sku: b\n'",
+			map[string]any{"kind": "Order", "name": "lamp", "count": "2", "sku": "a", "sku2": "b"},
+			"kind: {{.kind}}\nmeta:\n  name: {{.name}}\n  count: {{.count}}\nlines:\n  - sku: {{.sku}}\n  - sku: {{.sku2}}\n",
+		},
+		"a table": {
+			"curl a -H 'Content-Type: text/csv' --data-binary 'name,count,\nb'", map[string]any{"text": "name,count,\nb"}, "{{.text}}",
+		},
+		"a table with rows": {
+			"curl a -H 'Content-Type: text/csv' --data-binary 'name,count\nlamp,2\nbulb,\n'", map[string]any{"name": "lamp", "count": "2", "name2": "bulb"}, "name,count\n{{.name}},{{.count}}\n{{.name2}},\n",
+		},
+		"a sentence": {
+			"curl a -H 'Content-Type: text/plain' -d 'Backup: all well\nand so on\n'", map[string]any{"text": "Backup: all well\nand so on"}, "{{.text}}\n",
+		},
+		"a sentence with an equals sign": {
+			"curl a -H 'Content-Type: text/plain' -d 'a=b'", map[string]any{"text": "a=b"}, "{{.text}}",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := ReadCurl(test.command)
+			require.NoError(t, err)
+			require.Equal(t, test.members, c.Body)
+			require.Equal(t, test.written, c.Written)
+			text, err := File{Dialect: databases.SQLite, Draft: c.Draft("API")}.Text()
+			require.NoError(t, err)
+			require.Contains(t, text, "      text:\n")
+		})
+	}
+}
+
+func TestAShellsNamedCharactersAreRead(t *testing.T) {
+	t.Parallel()
+	words, err := split(`$'wow\u0021 caf\xc3\xa9 \r\n\t\\ \'\" \101\U1F600 \q \x' "a\n" 'b\r'`)
+	require.NoError(t, err)
+	require.Equal(t, []string{"wow! café \r\n\t\\ '\" A😀 \\q \\x", `a\n`, `b\r`}, words)
+}
