@@ -139,6 +139,23 @@ func TestAKeyInThePathIsOneSegment(t *testing.T) {
 	require.ErrorContains(t, o.PlaceKey(&targets.Rendered{Path: "/"}, "k"), "does not hold")
 }
 
+func TestAPayloadRepeatsTheKeyOfThePath(t *testing.T) {
+	t.Parallel()
+	body := map[string]any{"id": "{{ .Key }}", "parts": []any{map[string]any{"of": "a-{{.Key}}"}}, "note": "{{.Intent.Marker}}", "n": 2}
+	for name, request := range map[string]targets.Request{
+		"JSON": {Body: body}, "a form": {Form: map[string]any{"id": "{{.Key}}"}}, "a text": {Text: map[string]any{"id": "{{.Key}}"}, Written: "<id>{{.id}}</id>"},
+	} {
+		request.Method, request.Path = "PUT", "/orders/{{.Key}}"
+		o := targets.Operation{Request: request, Key: targets.Key{Key: contract.Key{In: contract.KeyInPath}}}
+		r, err := o.Render(values(), targets.AsItIs)
+		require.NoError(t, err, name)
+		require.NoError(t, o.PlaceKey(&r, `k"<1`), name)
+		require.Equal(t, map[string]string{
+			"JSON": `{"id":"k\"<1","n":2,"note":"m1","parts":[{"of":"a-k\"<1"}]}`, "a form": "id=k%22%3C1", "a text": "<id>k&#34;&lt;1</id>",
+		}[name], string(r.Body), name)
+	}
+}
+
 func TestASignatureIsOverWhatIsSent(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1700000000, 5)

@@ -1,9 +1,11 @@
 package targets
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -12,6 +14,9 @@ import (
 
 // keyHere stands in a path for the key that is not known yet.
 const keyHere = "{{.Key}}"
+
+// keyTemplate finds it as a file may write it.
+var keyTemplate = regexp.MustCompile(`\{\{\s*\.Key\s*\}\}`)
 
 // PlaceKey puts an idempotency key into a rendered request, which it changes in place.
 func (o Operation) PlaceKey(r *Rendered, key string) error {
@@ -68,7 +73,7 @@ func (o Operation) placeInBody(r *Rendered, key string) error {
 	return nil
 }
 
-// placeInPath writes the key as one segment of the path, or as a part of one (RFC 3986, section 3.3).
+// placeInPath writes the key as one segment of the path, or as a part of one (RFC 3986, section 3.3), and wherever the payload repeats it.
 func (o Operation) placeInPath(r *Rendered, key string) error {
 	if !strings.Contains(r.Path, keyHere) {
 		return errors.New("place the key: the path does not hold " + keyHere)
@@ -77,6 +82,17 @@ func (o Operation) placeInPath(r *Rendered, key string) error {
 		return errors.New("place the key: a blank one cannot stand in a path")
 	}
 	r.Path = strings.ReplaceAll(r.Path, keyHere, url.PathEscape(key))
+	if !bytes.Contains(r.Body, []byte(keyHere)) && !bytes.Contains(r.Says, []byte(keyHere)) {
+		return nil
+	}
+	members, err := r.saying()
+	if err == nil {
+		repeated := inTexts(members, func(text string) string { return strings.ReplaceAll(text, keyHere, key) })
+		err = r.write(o, repeated.(map[string]any))
+	}
+	if err != nil {
+		return fmt.Errorf("place the key in the body: %w", err)
+	}
 	return nil
 }
 

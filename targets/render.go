@@ -248,6 +248,9 @@ type keyedValues struct {
 
 // members fills in the members of a payload. What a variant draws it draws for itself.
 func (o Operation) members(v Values, members map[string]any, which Variant) (map[string]any, error) {
+	if o.Key.In == contract.KeyInPath {
+		members = keepingKey(members).(map[string]any)
+	}
 	filled, err := fillMembers(members, v)
 	if err == nil && len(o.Volatile) > 0 {
 		var anew map[string]any
@@ -261,6 +264,33 @@ func (o Operation) members(v Values, members map[string]any, which Variant) (map
 	}
 	change, err := fillMembers(o.changes(which), v.At(string(which)))
 	return merge(filled, change), err
+}
+
+// keepingKey lets {{.Key}} stay as it is in all texts of a value, as it does in the path: some bodies repeat the id by which the path names a thing.
+func keepingKey(value any) any {
+	return inTexts(value, func(text string) string { return keyTemplate.ReplaceAllString(text, "{{`"+keyHere+"`}}") })
+}
+
+// inTexts is a copy of a value in which each text was changed.
+func inTexts(value any, change func(string) string) any {
+	switch value := value.(type) {
+	case string:
+		return change(value)
+	case []any:
+		copied := make([]any, len(value))
+		for i, entry := range value {
+			copied[i] = inTexts(entry, change)
+		}
+		return copied
+	case map[string]any:
+		copied := make(map[string]any, len(value))
+		for name, member := range value {
+			copied[name] = inTexts(member, change)
+		}
+		return copied
+	default:
+		return value
+	}
 }
 
 // transplant puts the value that stands at a pointer in one value into another of the same shape.

@@ -292,7 +292,7 @@ func (v *validator) keyInPath(path string, o Operation) {
 	case o.Key.In != contract.KeyInPath:
 	case strings.Contains(query, ".Key"):
 		v.addMistake(path+"/request/path", "the key stands in the query: that is key.in: query, without {{.Key}}")
-	case !regexp.MustCompile(`\{\{\s*\.Key\s*\}\}`).MatchString(segments):
+	case !keyTemplate.MatchString(segments):
 		v.addMistake(path+"/request/path", "there is no {{.Key}} in the path, for a key that travels there (key.in: path)")
 	case v.doc.Has(named):
 		v.addMistake(named, "a key in the path has no name: it stands where the path says {{.Key}}")

@@ -223,7 +223,8 @@ func (d Draft) WithKeyIn(key targets.Key) Draft {
 		path, query, asks := strings.Cut(d.Path, "?")
 		segment := "/" + cmp.Or(key.Name, lastOf(d.Path))
 		at := strings.LastIndex(path, segment)
-		_, format := inFormat(segment)
+		named, format := inFormat(segment)
+		d = d.repeatingKey(named[1:])
 		if d.Path = path[:at] + "/{{.Key}}" + format + path[at+len(segment):]; asks {
 			d.Path += "?" + query
 		}
@@ -231,6 +232,21 @@ func (d Draft) WithKeyIn(key targets.Key) Draft {
 	}
 	d.Key = key
 	d.Needed = slices.DeleteFunc(slices.Clone(d.Needed), func(name string) bool { return held == "${"+name+"}" })
+	return d
+}
+
+// repeatingKey is the draft whose body has the key wherever it repeats the id that the path of the source names a thing by.
+func (d Draft) repeatingKey(id string) Draft {
+	if !drawn(id) {
+		return d // a word may stand there by chance
+	}
+	Scalars("", d.Body, func(pointer string, value any) {
+		if value == any(id) {
+			d = d.without(pointer)
+			d.Body, _ = Put(d.Body, pointer, id).(map[string]any)
+			d.Templates[pointer] = "{{.Key}}"
+		}
+	})
 	return d
 }
 
@@ -295,16 +311,17 @@ func drawn(segment string) bool {
 	return uuidLike.MatchString(name) || drawnLike.MatchString(name)
 }
 
-// inFormat splits a segment of a path into what it names and the format in which that is sent, as of Berlin_guide.json: of another thing, too, the
-// target expects it in that format.
+// inFormat splits a segment of a path into what it names and the format in which that is sent, as of Berlin_guide.json or of 1.ics: of another thing,
+// too, the target expects it in that format.
 func inFormat(segment string) (name, format string) {
-	for _, format := range []string{".json", ".xml"} {
-		if name, cut := strings.CutSuffix(segment, format); cut && name != "" {
-			return name, format
-		}
+	if parts := formatted.FindStringSubmatch(segment); parts != nil {
+		return parts[1], parts[2]
 	}
 	return segment, ""
 }
+
+// formatted matches a name and what the name of a file ends with.
+var formatted = regexp.MustCompile(`^([^.@]+(?:\.[^.@]+)*)(\.[a-z][a-z0-9]{1,3})$`)
 
 // OnlyCreates reports that a request is for what is not there yet (If-None-Match: *; RFC 9110, section 13.1.2): 412 says that it is there.
 func OnlyCreates(d Draft) bool {

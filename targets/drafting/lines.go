@@ -20,7 +20,7 @@ var fixed = regexp.MustCompile(`^([A-Z][A-Z-]*|[0-9]+(\.[0-9]+)+|-//.*|[0-9]{8}(
 // table are, or the whole text is.
 func (c *Request) readText(text string) bool {
 	kind := c.mediaType()
-	if !strings.HasPrefix(kind, "text/") && !slices.Contains([]string{"application/yaml", "application/x-yaml"}, kind) || strings.TrimSpace(text) == "" {
+	if !isText(kind) || strings.TrimSpace(text) == "" {
 		return false
 	}
 	if kind == "text/csv" && c.readTable(text) || c.readProperties(text) {
@@ -29,6 +29,11 @@ func (c *Request) readText(text string) bool {
 	behind := text[len(strings.TrimRight(text, "\r\n")):]
 	c.Body, c.Written = map[string]any{wholeText: strings.TrimSuffix(text, behind)}, "{{."+wholeText+"}}"+behind
 	return true
+}
+
+// isText reports that people read what is of a media type, and that its lines mean something.
+func isText(kind string) bool {
+	return strings.HasPrefix(kind, "text/") || kind == "application/yaml" || kind == "application/x-yaml"
 }
 
 // mediaType is what the request says that its body is, without parameters.

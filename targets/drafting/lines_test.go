@@ -47,6 +47,9 @@ func TestATextHasWhatItsLinesNameAsMembers(t *testing.T) {
 			text, err := File{Dialect: databases.SQLite, Draft: c.Draft("API")}.Text()
 			require.NoError(t, err)
 			require.Contains(t, text, "      text:\n")
+			if kind := c.mediaType(); kind != "text/plain" {
+				require.Contains(t, text, "Content-Type: "+kind)
+			}
 		})
 	}
 }
@@ -56,4 +59,32 @@ func TestAShellsNamedCharactersAreRead(t *testing.T) {
 	words, err := split(`$'wow\u0021 caf\xc3\xa9 \r\n\t\\ \'\" \101\U1F600 \q \x' "a\n" 'b\r'`)
 	require.NoError(t, err)
 	require.Equal(t, []string{"wow! café \r\n\t\\ '\" A😀 \\q \\x", `a\n`, `b\r`}, words)
+}
+
+func TestAKeyInThePathKeepsWhatTheNameOfAFileEndsWith(t *testing.T) {
+	t.Parallel()
+	for path, end := range map[string]string{
+		"/cal/5d2e4c40-2f0b-4f4e-9f0c-3a1f1c7b0a11.ics": "/cal/{{.Key}}.ics", "/notes/5d2e4c40-2f0b-4f4e-9f0c-3a1f1c7b0a11": "/notes/{{.Key}}",
+		"/notes/a1-2026.0518123456": "/notes/a1-2026.0518123456", "/notes/n-2026051812345.json?a=b.c": "/notes/{{.Key}}.json?a=b.c",
+	} {
+		c, err := ReadCurl(`curl -X PUT 'a` + path + `' -d '{"note":"n"}'`)
+		require.NoError(t, err)
+		require.Equal(t, end, c.Draft("API").Path)
+	}
+}
+
+func TestABodyThatRepeatsThePathsIdHasTheKeyThere(t *testing.T) {
+	t.Parallel()
+	const id = "5d2e4c40-2f0b-4f4e-9f0c-3a1f1c7b0a11"
+	c, err := ReadCurl(`curl -X PUT a/notes/` + id + `.json -d '{"id":"` + id + `","title":"Shopping","parts":[{"of":"` + id + `"}],"other":"see ` + id + `"}'`)
+	require.NoError(t, err)
+	text, err := File{Dialect: databases.SQLite, Draft: c.Draft("API")}.Text()
+	require.NoError(t, err)
+	require.Contains(t, text, `path: "/notes/{{.Key}}.json"`)
+	require.Contains(t, text, "        id: '{{.Key}}'\n")
+	require.Contains(t, text, "- of: '{{.Key}}'\n")
+	require.Contains(t, text, "other: see "+id)
+	c, err = ReadCurl(`curl -X PUT a/wiki/Guide -d '{"slug":"Guide","title":"Guide"}'`)
+	require.NoError(t, err)
+	require.NotContains(t, c.Draft("API").WithKeyIn(keyInPath("Guide")).Templates, "/slug", "a word may be there by chance")
 }

@@ -164,6 +164,9 @@ func (c Request) Draft(prefix string) Draft {
 	if d.listed() {
 		AsList(&d)
 	}
+	if kind := c.mediaType(); isText(kind) && kind != "text/plain" && c.Written != "" && d.Header["Content-Type"] == "" {
+		d.Header["Content-Type"] = kind
+	}
 	d.members(prefix)
 	if c.Page != "" && c.Form {
 		d.page(Escape(c.Page))
