@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
@@ -76,6 +77,9 @@ func (v *validator) templates(path string, o Operation) bool {
 		}
 	}
 	kind, members := o.Request.Payload()
+	if o.Key.In == contract.KeyInPath {
+		members = keepingKey(members).(map[string]any)
+	}
 	templatesIn(v, request+jsonpointer.Of(string(kind)), members)
 	templatesIn(v, path+"/alter", o.Alter)
 	templatesIn(v, path+"/invalid", o.Invalid)
@@ -152,7 +156,7 @@ func (s sample) explain(err error) string {
 	}
 	text += "; there are " + strings.Join(known, ", ")
 	if failed[1] == ".Key" {
-		text += ", and {{.Key}} in a path with key.in: path"
+		text += ", and {{.Key}} in a path, and in the payload behind it, with key.in: path"
 	}
 	if s.principal == "" && strings.HasPrefix(failed[1], ".Principal") {
 		text += "; others come from principals, of which there are none"
