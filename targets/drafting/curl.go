@@ -13,7 +13,7 @@ import (
 
 // ReadCurl understands a command line of curl with a JSON object, a list of them, XML, a form or only a query.
 // Nothing is run, no variable of the shell is filled in, and no file is read that the command
-// names: those of a form are in [Request.Files].
+// names: those of a form, and that of a body, are in [Request.Files].
 func ReadCurl(command string) (Request, error) {
 	words, err := split(command)
 	if err != nil {
@@ -34,7 +34,8 @@ type reading struct {
 	method, address string
 	header          [][2]string
 	data            []string
-	parts           []part // of a form (-F)
+	file            *Upload // that holds the body
+	parts           []part  // of a form (-F)
 	tls             Certificates
 }
 
@@ -42,7 +43,7 @@ type reading struct {
 func flagsWithValue() map[string]string {
 	return map[string]string{
 		"-X": "method", "--request": "method", "-H": "header", "--header": "header", "-u": "user", "--user": "user",
-		"-d": "data", "--data": "data", "--data-raw": "data", "--data-binary": "data", "--data-ascii": "data", "--json": "json",
+		"-d": "data", "--data": "data", "--data-raw": "raw", "--data-binary": "binary", "--data-ascii": "data", "--json": "json",
 		"--data-urlencode": "urlencode", "-F": "part", "--form": "part", "--form-string": "literal-part",
 		"-b": "cookie", "--cookie": "cookie", "--url": "url", "-A": "", "--user-agent": "", "-e": "referer", "--referer": "referer",
 		"-o": "", "--output": "", "-w": "", "--write-out": "", "-m": "", "--max-time": "", "--connect-timeout": "", "--retry": "",
@@ -127,10 +128,12 @@ func (r *reading) take(meaning, value string) error {
 		r.header = append(r.header, [2]string{"Referer", value})
 	case "cookie":
 		r.header = append(r.header, [2]string{"Cookie", value})
-	case "data", "json":
-		if strings.HasPrefix(value, "@") {
-			return errors.New("its body is in a file: put the JSON into the command")
+	case "data", "json", "binary":
+		if path, inFile := strings.CutPrefix(value, "@"); inFile {
+			return r.bodyIn(path, meaning == "data")
 		}
+		r.data = append(r.data, value)
+	case "raw":
 		r.data = append(r.data, value)
 	case "urlencode":
 		text, err := urlencoded(value)
@@ -143,6 +146,18 @@ func (r *reading) take(meaning, value string) error {
 	case "literal-part":
 		r.parts = append(r.parts, part{text: value, literal: true})
 	}
+	return nil
+}
+
+// bodyIn notes that the body is what a file holds; one line says that curl takes the ends of its lines out.
+func (r *reading) bodyIn(path string, oneLine bool) error {
+	switch {
+	case path == "-":
+		return errors.New("its body comes from the standard input: name the file that holds it")
+	case r.file != nil:
+		return errors.New("its body is in more than one file")
+	}
+	r.file = &Upload{Path: path, whole: true, oneLine: oneLine}
 	return nil
 }
 
@@ -186,6 +201,13 @@ func (r *reading) curl() (Request, error) {
 		return c, c.readParts(r.parts)
 	}
 	c.Page = c.referer()
+	switch {
+	case r.file != nil && len(r.parts)+len(r.data) > 0:
+		return Request{}, errors.New("a part of its body is in a file: put all of it there, or into the command")
+	case r.file != nil:
+		c.Files = []Upload{*r.file}
+		return c, nil
+	}
 	if len(r.data) > 0 {
 		return c, c.read(strings.Join(r.data, "&"))
 	}

@@ -88,3 +88,20 @@ func TestABodyThatRepeatsThePathsIdHasTheKeyThere(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, c.Draft("API").WithKeyIn(keyInPath("Guide")).Templates, "/slug", "a word may be there by chance")
 }
+
+func TestABodyMayStandInAFile(t *testing.T) {
+	t.Parallel()
+	for command, body := range map[string]map[string]any{
+		"curl a -d @x": {"text": "one: {}two: {}"}, "curl a --data-binary @x": {"text": "one: {}\ntwo: {}"}, "curl a --data-raw @x": {"text": "@x"},
+	} {
+		c, err := ReadCurl(command + " -H 'Content-Type: text/plain'")
+		require.NoError(t, err)
+		for _, u := range c.Files {
+			require.True(t, u.Whole())
+			require.Equal(t, "x", u.Path)
+			require.NoError(t, c.ReadBody(u, []byte("one: {}\ntwo: {}\n")))
+			require.ErrorContains(t, c.ReadBody(u, []byte("a\x00")), "no text")
+		}
+		require.Equal(t, body, c.Body, command)
+	}
+}

@@ -1,6 +1,8 @@
 package drafting
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -22,6 +24,23 @@ type Upload struct {
 	Member string // of the body
 	Path   string
 	field  bool // the part is a field with what the file holds, and no file
+
+	whole, oneLine bool // it is the body; as curl sends it, without the ends of its lines
+}
+
+// Whole reports that the file holds the body, and not a part of a form.
+func (u Upload) Whole() bool { return u.whole }
+
+// ReadBody takes what a file holds for the body.
+func (c *Request) ReadBody(u Upload, content []byte) error {
+	if !utf8.Valid(content) || bytes.ContainsRune(content, 0) {
+		return errors.New("it holds no text")
+	}
+	text := string(content)
+	if u.oneLine {
+		text = strings.NewReplacer("\r", "", "\n", "").Replace(text)
+	}
+	return c.read(text)
 }
 
 // standIn is what a file holds in the draft as long as it is not known.
@@ -46,7 +65,7 @@ func (c *Request) readParts(parts []part) error {
 		if file == "-" {
 			return fmt.Errorf("-F %s is read from standard input: name a file", p.text)
 		}
-		c.Files = append(c.Files, Upload{name, file, value[0] == '<'})
+		c.Files = append(c.Files, Upload{Member: name, Path: file, field: value[0] == '<'})
 		if c.Body[name] = standIn; value[0] == '@' {
 			content := map[string]any{"file": called, "content": standIn}
 			if media != "" {
