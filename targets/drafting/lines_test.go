@@ -105,3 +105,19 @@ func TestABodyMayStandInAFile(t *testing.T) {
 		require.Equal(t, body, c.Body, command)
 	}
 }
+
+func TestABodyWithoutAMemberCanBeWritten(t *testing.T) {
+	t.Parallel()
+	for command, left := range map[string]map[string]any{
+		`curl a -H 'Content-Type: text/x' -d $'note: lamp\namount: 12\n'`: {"note": "lamp", "amount": ""},
+		`curl a -d '<a><note>lamp</note><amount>12</amount></a>'`:         {"note": "lamp", "amount": ""},
+		`curl a -d '{"note":"lamp","amount":12}'`:                         {"note": "lamp"},
+		`curl a -d 'note=lamp&amount=12'`:                                 {"note": "lamp"},
+	} {
+		c, err := ReadCurl(command)
+		require.NoError(t, err)
+		other, can := WithoutAltered(File{Draft: c.Draft("API"), Proof: &Proof{Text: "/note"}})
+		require.True(t, can, command)
+		require.Equal(t, left, other.Draft.Body, command)
+	}
+}

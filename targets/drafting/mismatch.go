@@ -95,7 +95,8 @@ func quotes(f *File, text string) (has bool) {
 	return has
 }
 
-// WithoutAltered is the file with a body that lacks the member which an altered body changes, so that the target may refuse it; false: there is none.
+// WithoutAltered is the file with a body that lacks the member which an altered body changes, so that the target may refuse it; of a text
+// that is a template, it is empty. False: there is none.
 func WithoutAltered(f File) (File, bool) {
 	_, pointer, ok := Altered(f)
 	parent, name := jsonpointer.Cut(pointer)
@@ -105,7 +106,9 @@ func WithoutAltered(f File) (File, bool) {
 		return f, false
 	}
 	object = maps.Clone(object)
-	delete(object, name)
+	if delete(object, name); f.Draft.Written != "" && !f.Draft.listed() {
+		object[name] = "" // the template asks for it
+	}
 	f.Draft.Body, ok = Put(f.Draft.Body, parent, object).(map[string]any)
 	f.Draft.Others = nil
 	return f, ok
