@@ -3,6 +3,7 @@ package drafting
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -191,7 +192,8 @@ func (f *File) operation() {
 	f.request("      ", d.Method, d.Path, d.Header)
 	f.content("      ", payload(d.Payload), filled(d.Body, d.Templates))
 	if d.Written != "" {
-		f.line("      written: %s", strings.TrimSuffix(block(strings.ReplaceAll(d.Written, "$", "$$")), "\n"))
+		written := strings.TrimSuffix(block(strings.ReplaceAll(d.Written, "$", "$$")), "\n")
+		f.line("      written: %s", beforeText.ReplaceAllString(written, "$0      "))
 	}
 	if d.Sign != nil {
 		f.line("      sign: %s", flow(signing(d.Sign.Sign)))
@@ -227,6 +229,9 @@ func (f *File) operation() {
 		f.steps("      ", f.Draft.Remove)
 	}
 }
+
+// beforeText is what stands before each line of a text, where it is not empty.
+var beforeText = regexp.MustCompile(`\n+`)
 
 // key writes where the key stands, and how the target is asked for it where it issues it.
 func (f *File) key() {

@@ -1,9 +1,11 @@
 package drafting
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
 
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
@@ -119,5 +121,20 @@ func TestABodyWithoutAMemberCanBeWritten(t *testing.T) {
 		other, can := WithoutAltered(File{Draft: c.Draft("API"), Proof: &Proof{Text: "/note"}})
 		require.True(t, can, command)
 		require.Equal(t, left, other.Draft.Body, command)
+	}
+}
+
+func TestATextOfSeveralLinesIsReadBackAsItIs(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{"# Shopping\n\nmilk\n", "one\ntwo", "note: lamp\n  more\namount: 2\n\n", " <a>\n  <note>lamp</note>\n</a>\n", "<a>\n  <note>lamp</note>\n</a>", "note,n\nlamp,2\n"} {
+		c, err := ReadCurl("curl a -H 'Content-Type: text/x' --data-binary '" + body + "'")
+		require.NoError(t, err)
+		text, err := File{Dialect: databases.SQLite, Draft: c.Draft("API")}.Text()
+		require.NoError(t, err)
+		var file struct {
+			Operations map[string]struct{ Request struct{ Written string } }
+		}
+		require.NoError(t, yaml.Unmarshal([]byte(text), &file), text)
+		require.Equal(t, strings.ReplaceAll(c.Written, "$", "$$"), file.Operations["create"].Request.Written)
 	}
 }
