@@ -224,7 +224,7 @@ func (d Draft) WithKeyIn(key targets.Key) Draft {
 		segment := "/" + cmp.Or(key.Name, lastOf(d.Path))
 		at := strings.LastIndex(path, segment)
 		named, format := inFormat(segment)
-		d = d.repeatingKey(named[1:])
+		d = repeatingKey(d, named[1:])
 		if d.Path = path[:at] + "/{{.Key}}" + format + path[at+len(segment):]; asks {
 			d.Path += "?" + query
 		}
@@ -236,7 +236,7 @@ func (d Draft) WithKeyIn(key targets.Key) Draft {
 }
 
 // repeatingKey is the draft whose body has the key wherever it repeats the id that the path of the source names a thing by.
-func (d Draft) repeatingKey(id string) Draft {
+func repeatingKey(d Draft, id string) Draft {
 	if !drawn(id) {
 		return d // a word may stand there by chance
 	}
