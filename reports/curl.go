@@ -20,6 +20,9 @@ var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 // environment variable, without which the line sends nothing. It is empty for a request that curl cannot be given in a line.
 func curl(base string, r checker.Request) string {
 	parts := []string{"curl -i"}
+	if r.Header["Accept-Encoding"] != "" {
+		parts[0] = "curl -i --compressed" // else the answer is no text
+	}
 	if !headerName.MatchString(r.Method) || !strings.HasPrefix(r.Path, "/") || len(r.Content) > mostSent || strings.Contains(r.Content, "\x00") {
 		return ""
 	}

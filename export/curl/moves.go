@@ -203,6 +203,9 @@ func (w *writer) options(r driver.Rehearsed, own string) string {
 	for _, option := range w.page.Options {
 		b.WriteString(" " + option)
 	}
+	if r.Header["Accept-Encoding"] != "" {
+		b.WriteString(" --compressed") // the answer is read as text
+	}
 	for _, f := range w.page.Files {
 		fmt.Fprintf(&b, " \\\n  %s \"$%s\"", f.Option, f.Variable)
 	}

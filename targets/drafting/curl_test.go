@@ -40,6 +40,7 @@ func TestACompressedAnswerIsAskedFor(t *testing.T) {
 	c, err := drafting.ReadCurl(`curl --compressed localhost:8080/orders -d '{"note": "a"}'`)
 	require.NoError(t, err)
 	require.Equal(t, [][2]string{{"Accept-Encoding", "gzip, deflate"}}, c.Header)
+	require.Equal(t, "gzip", c.Draft("API").Header["Accept-Encoding"], "and the file asks for it, too")
 }
 
 func TestATokenOfACurlCommandIsItsHeader(t *testing.T) {

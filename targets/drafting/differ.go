@@ -3,6 +3,7 @@ package drafting
 import (
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -269,7 +270,7 @@ var clockLike = regexp.MustCompile(`^\d{4}-\d\d-\d\d(?:([T ])\d\d:\d\d(:\d\d)?((
 func another(value any) string {
 	switch value := value.(type) {
 	case int64:
-		return `{{unique "int" | json}}`
+		return anotherNumber(value)
 	case string:
 		if layout, zone := layoutOf(value); layout != "" {
 			return fmt.Sprintf("{{unique \"time\" %q}}", layout) + zone
@@ -277,6 +278,25 @@ func another(value any) string {
 	}
 	return ""
 }
+
+// anotherNumber is a template for another whole number. One that needs more than 32 bits has as many digits, and one above 2^53 stays there, where
+// numbers of JavaScript no longer tell neighbours apart.
+func anotherNumber(value int64) string {
+	text := strconv.FormatInt(value, 10)
+	switch {
+	case value <= math.MaxInt32:
+		return `{{unique "int" | json}}`
+	case len(text) < mostDrawn:
+		return fmt.Sprintf(`{{slice (unique "number") 0 %d | json}}`, len(text))
+	case len(text) == mostDrawn:
+		return `{{unique "number" | json}}`
+	default:
+		return fmt.Sprintf(`{{printf "%s%%s" (unique "number") | json}}`, min(text[:len(text)-mostDrawn], longest))
+	}
+}
+
+// longest is how the largest numbers of 64 bits begin, so that any digits may follow.
+const longest = "9222"
 
 // layoutOf is how a time is written, as Go's layouts have it, and the zone behind it; empty: it is none.
 func layoutOf(value string) (layout, zone string) {
@@ -297,9 +317,9 @@ func layoutOf(value string) (layout, zone string) {
 // Measured are the members that hold a time or a whole number, times first: a room is booked at one time, and a seat by its number. The id of
 // a thing that the target has is none. What the create has shown to be such an id is none, too.
 func Measured(f *File) []string {
-	var times, numbers []string
+	var times, numbers, own []string
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
-		_, isNumber := value.(int64)
+		number, isNumber := value.(int64)
 		switch {
 		case another(value) == "" || f.Draft.Templates[pointer] != "" || f.Draft.document(pointer) || slices.Contains(f.Differing, pointer):
 		case f.Proof != nil && pointer == f.Proof.Text || ofOther(f, pointer) || pointer == f.Draft.Number:
@@ -307,10 +327,41 @@ func Measured(f *File) []string {
 			times = append(times, pointer)
 		case !namesAnother.MatchString(pointer):
 			numbers = append(numbers, pointer)
+		case ownNumber(f, pointer, number):
+			own = append(own, pointer)
 		}
 	})
-	return append(times, numbers...)
+	return slices.Concat(times, numbers, own)
 }
+
+// ownNumber reports that a number is the id that the client gives the thing itself: it is called like the primary key, and came to it, if only as
+// near as a number of JavaScript is.
+func ownNumber(f *File, pointer string, number int64) bool {
+	if f.Proof == nil {
+		return pointer == "/id"
+	}
+	_, name := jsonpointer.Cut(pointer)
+	primary := f.Proof.Table.Primary
+	if len(primary) != 1 || squeezed(name) != squeezed(primary[0]) {
+		return false
+	}
+	row, err := strconv.ParseInt(f.Proof.Row[primary[0]], 10, 64)
+	return err == nil && float64(row) == float64(number)
+}
+
+// exactNumbers are the ids that the client gives the things, by their columns, where they are above 2^53: a row has to have all of their digits.
+func exactNumbers(f *File) map[string]string {
+	columns := map[string]string{}
+	for pointer, number := range wholeNumbers(f) {
+		if template := f.Draft.Templates[pointer]; number > exactBelow && template == anotherNumber(number) && f.Proof != nil && ownNumber(f, pointer, number) {
+			columns[f.Proof.Table.Primary[0]] = pointer
+		}
+	}
+	return columns
+}
+
+// exactBelow is 2^53, up to which floating-point numbers tell whole numbers apart.
+const exactBelow = 1 << 53
 
 // addressEnd is a domain that nobody has (RFC 2606), as no mail of a test may reach anyone: the source's if it is one, since a target may have
 // accounts in that one only.
@@ -494,15 +545,18 @@ var small = regexp.MustCompile(`(?i)^(tiny|small|medium)(int|serial)|^int2|^year
 
 // room reports that a column may hold what a template gives.
 func (p *Proof) room(column, template string) bool {
-	return !strings.Contains(template, "int") || !slices.ContainsFunc(p.Table.Columns, func(c databases.Column) bool { return c.Name == column && small.MatchString(c.Type) })
+	return !strings.Contains(template, `"int"`) || !slices.ContainsFunc(p.Table.Columns, func(c databases.Column) bool { return c.Name == column && small.MatchString(c.Type) })
 }
 
 // measure lets a time or a number differ from create to create.
 func measure(f *File, pointer, template string) {
 	f.Draft.Templates[pointer] = template
 	taken := "number of nine digits"
-	if strings.Contains(template, "time") {
+	switch {
+	case strings.Contains(template, "time"):
 		taken = "time after today"
+	case !strings.Contains(template, `"int"`):
+		taken = "number of as many digits"
 	}
 	f.Doubt("Whether %s may be any %s: each create needs another one, as a second create with the same was refused, or the database allows each once.", pointer, taken)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -52,7 +53,7 @@ func distinguishMeasured(f *File, unique, members []string) {
 // generated matches what ids are drawn of.
 var generated = regexp.MustCompile(`^[0-9A-Za-z]+$`)
 
-// drawPrimary lets the text differ that the client sends for a primary key. A short number may be the row's by chance. A long one, or a long text
+// drawPrimary lets the text or number differ that the client sends for a primary key. A short number may be the row's by chance. A long one, or a long text
 // with digits in it, was drawn in most cases, and then often has to be as long as it is.
 func drawPrimary(f *File, column string) {
 	for _, pointer := range membersOf(f, column) {
@@ -67,6 +68,22 @@ func drawPrimary(f *File, column string) {
 			f.Draft.Templates[pointer] = differingIn(f.Draft, pointer, text)
 		}
 	}
+	for pointer, number := range wholeNumbers(f) {
+		if number > math.MaxInt32 && ownNumber(f, pointer, number) && f.Draft.Templates[pointer] == "" && !slices.Contains(f.same, pointer) && !ofOther(f, pointer) {
+			f.Draft.Templates[pointer] = anotherNumber(number)
+		}
+	}
+}
+
+// wholeNumbers are the members of the body that are one.
+func wholeNumbers(f *File) map[string]int64 {
+	all := map[string]int64{}
+	Scalars("", f.Draft.Body, func(pointer string, value any) {
+		if number, isNumber := value.(int64); isNumber {
+			all[pointer] = number
+		}
+	})
+	return all
 }
 
 // textOf is a member of the body that is a text.

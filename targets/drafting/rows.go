@@ -3,6 +3,7 @@ package drafting
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,13 +82,17 @@ func (f *File) rows() {
 	f.effects()
 }
 
-// writeContent writes which column holds what an altered body changes.
+// writeContent writes which column holds what an altered body changes, and which an id that has to be there to its last digit.
 func writeContent(f *File) {
-	if f.alter == nil || f.alter.column == "" || f.Proof.Varies {
-		return
+	columns, altered := exactNumbers(f), f.alter != nil && f.alter.column != "" && !f.Proof.Varies
+	if altered {
+		columns[f.alter.column] = f.alter.Pointer
 	}
-	f.line("      content: %s # column: where the request has it", literal(map[string]string{f.alter.column: f.alter.Pointer}))
+	if len(columns) > 0 {
+		f.line("      content: %s # column: where the request has it", literal(columns))
+	}
 	switch {
+	case !altered:
 	case f.Proof.AddsAgain:
 		f.line("      adds: %s # the same request again added to the row", literal(f.alter.column))
 	case f.Proof.Adds:
@@ -111,6 +116,9 @@ func (f *File) query() string {
 	}
 	if f.alter != nil {
 		add(f.alter.column)
+	}
+	for _, column := range slices.Sorted(maps.Keys(exactNumbers(f))) {
+		add(column)
 	}
 	add(f.Proof.Column)
 	return asOne(f, columns, fmt.Sprintf("from %s where %s", f.Dialect.TableName(f.Proof.Table), f.condition()))
