@@ -1,6 +1,7 @@
 package drafting
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -51,6 +52,30 @@ func narrowed(f *File, existing, declined contract.Signature, r Repeated) contra
 		existing.Where = nil
 	}
 	return existing
+}
+
+// existingAt is where a refusal of what is there already names it: a member that is called like an id, and says of a repetition what the first answer
+// was the name of. All such refusals have to have it.
+func existingAt(f *File, l learnt, r Repeated) string {
+	name := f.name(r.First)
+	if name == "" || !r.Again.Refused() || !slices.Contains(l.existing.Statuses, r.Again.Status) {
+		return ""
+	}
+	var places []string
+	Scalars("", r.Again.Body, func(at string, value any) {
+		_, fixed := l.existing.Where[at]
+		if r.Taken != nil && !fixed {
+			_, there := jsonpointer.Resolve(r.Taken.Body, at)
+			fixed = !there
+		}
+		if Named(at) && !fixed && fmt.Sprint(plain(value)) == name {
+			places = append(places, at)
+		}
+	})
+	if len(places) != 1 {
+		return ""
+	}
+	return places[0]
 }
 
 // spoken are the members of an answer that hold a sentence, by whatever name: that of the member that is wrong, for one.

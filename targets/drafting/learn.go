@@ -99,6 +99,7 @@ type learnt struct {
 	ignores     []contract.Ignored
 	replay      string // the lines of replay; empty: the same status and JSON
 	existing    contract.Signature
+	existingAt  string // JSON pointer to the id of what is there, in such an answer; empty: it names none
 	mismatch    contract.Signature
 	original    bool // another body gets the first one's answer
 	inProgress  contract.Signature
@@ -158,6 +159,7 @@ func (f *File) Learn(r Repeated) {
 	if l.tellApart(); Conditional(f.Draft) && same(mismatch, l.existing) {
 		l.mismatch = mismatch // both say that the version is another one by now
 	}
+	l.existingAt = existingAt(f, l, r)
 	f.learnt = l
 }
 
@@ -558,7 +560,11 @@ func (l learnt) promises(f *File) {
 		f.line("  replay: {%s} # the same request again", l.replay)
 	}
 	if len(l.existing.Statuses) > 0 {
-		f.line("  existing: {%s} # the value is taken", signed(l.existing))
+		at := ""
+		if l.existingAt != "" {
+			at = ", identity: " + literal(l.existingAt)
+		}
+		f.line("  existing: {%s%s} # the value is taken", signed(l.existing), at)
 	}
 	switch {
 	case len(l.mismatch.Statuses) > 0:
