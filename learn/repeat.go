@@ -28,6 +28,7 @@ func (i *inquiry) learn(ctx context.Context) {
 		fmt.Fprintf(i.Said, "a create could not be repeated: %s\n", err)
 		i.file.Doubts = append(i.file.Doubts, "What is promised: a create could not be repeated.")
 	}
+	gone(ctx, i)
 }
 
 // repeat sends creates and repeats them, and writes down what the answers show: how a repetition

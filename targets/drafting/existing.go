@@ -3,6 +3,7 @@ package drafting
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -76,6 +77,31 @@ func existingAt(f *File, l learnt, r Repeated) string {
 		return ""
 	}
 	return places[0]
+}
+
+// aBeginning matches what is left of an intent's reference, which has 16 letters and digits behind its name, where its end was cut off.
+var aBeginning = regexp.MustCompile(`^ref[0-9a-z]{1,15}$`)
+
+// cutKeys are the columns of unique constraints that hold no more than the beginning of what was drawn for a natural key: with another end it is the
+// same to the database, and two things are one. A row that has to hold what was sent shows that.
+func cutKeys(f *File, l learnt, row map[string]string) map[string]string {
+	if f.Proof == nil {
+		return nil
+	}
+	cut, templates := map[string]string{}, settledOf(*f)
+	for _, columns := range f.Proof.Table.Unique {
+		for _, column := range columns {
+			for _, pointer := range l.natural {
+				before, behind, refers := strings.Cut(templates[pointer], referenceTemplate)
+				left, begins := strings.CutPrefix(row[column], before)
+				if refers && begins && behind == "" && aBeginning.MatchString(left) {
+					cut[column] = pointer
+					f.Doubt("Whether %s may be cut: %s holds the first %d characters of it alone, so that two which begin alike are one.", pointer, column, len([]rune(row[column])))
+				}
+			}
+		}
+	}
+	return cut
 }
 
 // spoken are the members of an answer that hold a sentence, by whatever name: that of the member that is wrong, for one.

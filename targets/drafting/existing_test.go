@@ -131,3 +131,29 @@ func TestTheRefusalOfAnotherBodyIsKnownByItsWords(t *testing.T) {
 		require.Equal(t, c.where, got.Where, name)
 	}
 }
+
+// TestANaturalKeyThatIsCutHasToBeWhole holds that a row has to have all of a natural key where the database has kept its beginning alone, so that two
+// which begin alike are one.
+func TestANaturalKeyThatIsCutHasToBeWhole(t *testing.T) {
+	t.Parallel()
+	for row, cut := range map[string]bool{
+		"D-refonhy2u2":          true,
+		"D-refonhy2u2j6g4opm7s": false,
+		"D-1001":                false, // of another form
+		"refonhy2u2":            false,
+	} {
+		f := File{
+			Database: true, Dialect: databases.SQLite, Proof: &Proof{
+				Text: "/note", Where: Where{Column: "note", Exact: true}, Row: map[string]string{"ref": row},
+				Table: databases.Table{Name: "deliveries", Unique: [][]string{{"ref"}}, Columns: []databases.Column{{Name: "ref", Type: "text"}, {Name: "note", Type: "text"}}},
+			},
+			Draft: Draft{Name: "create", Method: "POST", Path: "/t", Body: map[string]any{"deliveryRef": "D-1001", "note": "lamp"}, Texts: []string{"/note"}, Templates: map[string]string{"/deliveryRef": "D-{{.Intent.Reference}}"}},
+		}
+		f.Learn(Repeated{First: Answer{Status: 201}, Again: Answer{Status: 201}, Rows: 1, Row: map[string]string{"ref": row}, Natural: []string{"/deliveryRef"}})
+		text, err := f.Text()
+		require.NoError(t, err)
+		require.Equal(t, cut, strings.Contains(text, "content: {ref: /deliveryRef}"), text)
+		require.Equal(t, cut, strings.Contains(text, "select ref"), text)
+		require.Equal(t, cut, strings.Contains(text, "Whether /deliveryRef may be cut"), text)
+	}
+}

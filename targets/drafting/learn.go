@@ -99,7 +99,8 @@ type learnt struct {
 	ignores     []contract.Ignored
 	replay      string // the lines of replay; empty: the same status and JSON
 	existing    contract.Signature
-	existingAt  string // JSON pointer to the id of what is there, in such an answer; empty: it names none
+	existingAt  string            // JSON pointer to the id of what is there, in such an answer; empty: it names none
+	cut         map[string]string // columns that hold the beginning of a natural key alone, with its member
 	mismatch    contract.Signature
 	original    bool // another body gets the first one's answer
 	inProgress  contract.Signature
@@ -159,7 +160,7 @@ func (f *File) Learn(r Repeated) {
 	if l.tellApart(); Conditional(f.Draft) && same(mismatch, l.existing) {
 		l.mismatch = mismatch // both say that the version is another one by now
 	}
-	l.existingAt = existingAt(f, l, r)
+	l.existingAt, l.cut = existingAt(f, l, r), cutKeys(f, l, r.Row)
 	f.learnt = l
 }
 

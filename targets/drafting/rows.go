@@ -84,7 +84,7 @@ func (f *File) rows() {
 
 // writeContent writes which column holds what an altered body changes, and which an id that has to be there to its last digit.
 func writeContent(f *File) {
-	columns, altered := exactNumbers(f), f.alter != nil && f.alter.column != "" && !f.Proof.Varies
+	columns, altered := exact(f), f.alter != nil && f.alter.column != "" && !f.Proof.Varies
 	if altered {
 		columns[f.alter.column] = f.alter.Pointer
 	}
@@ -98,6 +98,13 @@ func writeContent(f *File) {
 	case f.Proof.Adds:
 		f.line("      adds: %s # the same body under another key made no second row, and added to this one", literal(f.alter.column))
 	}
+}
+
+// exact are the columns that have to hold all of a member: an id that the client gives, and a natural key that was cut.
+func exact(f *File) map[string]string {
+	columns := exactNumbers(f)
+	maps.Copy(columns, f.learnt.cut)
+	return columns
 }
 
 // query selects the row by its marker.
@@ -117,11 +124,25 @@ func (f *File) query() string {
 	if f.alter != nil {
 		add(f.alter.column)
 	}
-	for _, column := range slices.Sorted(maps.Keys(exactNumbers(f))) {
+	for _, column := range slices.Sorted(maps.Keys(exact(f))) {
 		add(column)
 	}
 	add(f.Proof.Column)
-	return asOne(f, columns, fmt.Sprintf("from %s where %s", f.Dialect.TableName(f.Proof.Table), f.condition()))
+	query := asOne(f, columns, fmt.Sprintf("from %s where %s", f.Dialect.TableName(f.Proof.Table), f.condition()))
+	if f.Proof.Archive != nil { // a row that is in both for a moment is one
+		there, proof := *f, *f.Proof
+		proof.Table, proof.Archive = *f.Proof.Archive, nil
+		there.Proof = &proof
+		query += " union " + there.query()
+	}
+	return query
+}
+
+// SameColumns reports that a table has all columns of another one.
+func SameColumns(t, of databases.Table) bool {
+	return !slices.ContainsFunc(of.Columns, func(c databases.Column) bool {
+		return !slices.ContainsFunc(t.Columns, func(o databases.Column) bool { return o.Name == c.Name })
+	})
 }
 
 // condition is true for the rows of a marker.

@@ -12,8 +12,9 @@ import (
 // Where is how a row is found by the marker.
 type Where struct {
 	Column  string
-	Exact   bool     // the column holds the marker and nothing else
-	Through *Through // nil: the column itself holds it
+	Exact   bool             // the column holds the marker and nothing else
+	Through *Through         // nil: the column itself holds it
+	Archive *databases.Table // to which rows are moved after a while; nil: they stay
 }
 
 // Through is a table whose rows creates share that say the same, such as the customers, each by a name: the created row refers to one that holds

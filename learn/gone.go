@@ -1,0 +1,45 @@
+package learn
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+)
+
+// untilMoved is how long a row is watched that could be moved.
+const untilMoved = 4 * time.Second
+
+// gone looks whether the row of the first create is still there at the end, as jobs may clear rows away, or move them to a table of the same columns,
+// where they count as well.
+func gone(ctx context.Context, i *inquiry) {
+	p := i.file.Proof
+	if i.db == nil || p == nil || p.Row == nil || p.Through != nil || p.Row[p.Column] == "" || !i.file.Database {
+		return
+	}
+	has := func(t databases.Table) bool {
+		rows, err := i.db.With(ctx, t, p.Column, p.Row[p.Column])
+		return err != nil || len(rows) > 0
+	}
+	archives := slices.DeleteFunc(slices.Clone(near(i)), func(t databases.Table) bool {
+		return t.FullName() == p.Table.FullName() || !drafting.SameColumns(t, p.Table)
+	})
+	for until := time.Now().Add(untilMoved); has(p.Table); letBe(ctx, betweenLook) {
+		if len(archives) == 0 || ctx.Err() != nil || time.Now().After(until) {
+			return
+		}
+	}
+	for _, t := range archives {
+		if has(t) {
+			p.Archive = &t
+			i.file.Doubt("Whether rows of %s are moved to %s: the first create's was, while others were made. They are counted in both.", p.Table.FullName(), t.FullName())
+			return
+		}
+	}
+	if !i.file.Draft.Keyed() { // a later create of the same thing may have replaced it
+		return
+	}
+	i.file.Doubt("Whether rows of %s stay: the first create's was no longer there at the end, and nothing had asked for that. A run calls a row lost that goes before it looks; if a job clears rows away, let it leave those of a run.", p.Table.FullName())
+}
