@@ -184,7 +184,7 @@ func contains(d databases.Dialect, column string, exact bool) string {
 func (f *File) prevented() string {
 	var constraints []string
 	p := f.Proof
-	said := false // the primary key, by requests: it is no number of the database's own
+	said := len(exactNumbers(f)) > 0 // the primary key, by requests: it is no number of the database's own
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
 		said = said || slices.Contains(p.Table.Primary, cameTo(f, pointer, value)) || soleKey(p, value)
 	})
