@@ -643,22 +643,30 @@ func underAnotherKey(ctx context.Context, i *inquiry, r *drafting.Repeated) erro
 	return asking.err
 }
 
-// leavesOut finds that another body is refused for its text, and not for its amount alone: the comparison leaves out the amount. All bodies
-// of an intent have one text then, so that runs show it.
+// leavesOut finds that another body is refused, and not for one of its members alone: the comparison leaves that out. If another value of it
+// is another order, bodies differ in that alone from then on, so that runs show it.
 func leavesOut(ctx context.Context, i *inquiry) error {
-	other, can := drafting.WithOneText(i.file)
-	if !can {
-		return nil
+	for _, other := range drafting.Compared(i.file) {
+		asking, err := i.questionerFor(other)
+		if err != nil {
+			return err
+		}
+		if answers, _ := asking.done(ctx, "one-text", "[{send: {}}, {alter: {}}]"); len(answers) < 2 || !drafting.SameThing(&i.file, answers[0], answers[1]) {
+			if asking.err != nil {
+				return asking.err
+			}
+			continue
+		}
+		_, pointer, _ := drafting.Altered(other)
+		doubt := fmt.Sprintf("Whether another %s under the same key may get the first one's answer: it did, and another body was refused, so bodies are compared. ", pointer)
+		if drafting.Counts(other, i.file) {
+			i.file.Proof, i.file.Draft.Others = other.Proof, other.Draft.Others
+			i.file.Doubt("%sRuns will show it as a broken promise; if it may, say so in contract.fingerprint.", doubt)
+			return nil
+		}
+		i.file.Doubt("%sRuns do not show it; if it must be refused, let alter change it.", doubt)
 	}
-	asking, err := i.questionerFor(other)
-	if err != nil {
-		return err
-	}
-	if answers, _ := asking.done(ctx, "one-text", "[{send: {}}, {alter: {}}]"); len(answers) > 1 && drafting.SameThing(&i.file, answers[0], answers[1]) {
-		i.file.Proof = other.Proof
-		i.file.Doubts = append(i.file.Doubts, "Whether another amount under the same key may get the first one's answer: it did, and another text was refused, so bodies are compared. Runs will show it as a broken promise; if it may, say so in contract.fingerprint.")
-	}
-	return asking.err
+	return nil
 }
 
 // otherBody sends another body under the same natural key. Where it makes a row of its own, the member that is altered is part of what makes

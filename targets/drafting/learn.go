@@ -635,23 +635,6 @@ func FindByReference(f *File, natural []string) {
 	}
 }
 
-// ofTheMoment matches names of members that may differ from one sending of a request to the next, so that no comparison of bodies holds them.
-var ofTheMoment = regexp.MustCompile(`(?i)time|date|stamp|(_|^|/)at$|sent|attempt|retr|tries|version|seq|nonce|locale|lang`)
-
-// WithOneText lets all bodies of an intent carry one text, where an altered one still has another amount in a column of the row; false: it
-// has not.
-func WithOneText(f File) (File, bool) {
-	if column, _ := Kept(f); column == "" || f.Draft.Number != "" || !f.Proof.Exact || f.Proof.ByReference {
-		return f, false
-	}
-	if _ = f.settle(); ofTheMoment.MatchString(f.alter.Pointer) || oneOfFew(f.alter.Pointer, "") {
-		return f, false
-	}
-	proof := *f.Proof
-	proof.ByReference, f.Proof = true, &proof
-	return f, true
-}
-
 // SameThing reports that two answers are about one thing.
 func SameThing(f *File, a, b Answer) bool {
 	return a.Done() && b.Done() && f.name(a) != "" && f.name(a) == f.name(b)

@@ -1,0 +1,97 @@
+package drafting
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+)
+
+// ofTheMoment matches names of members that may differ from one sending of a request to the next, so that no comparison of bodies holds them.
+var ofTheMoment = regexp.MustCompile(`(?i)time|date|stamp|(_|^|/)at$|sent|attempt|retr|tries|version|seq|nonce|locale|lang`)
+
+// decisive matches names of members of which no comparison of bodies may leave out another value: it would be another order or payment.
+var decisive = regexp.MustCompile(`(?i)(currency|sku|product|item|article|account|iban|recipient|receiver|payee|beneficiary|destination|payer|plan|size|room|seat|address)$`)
+
+// mostCompared is how many members are tried one by one.
+const mostCompared = 4
+
+// Compared are files whose altered body differs from the first in one stored member alone, each in another one: that of the file, other numbers, words
+// that tell one order from another, and sentences. All bodies of an intent carry one text in them.
+func Compared(f File) []File {
+	if column, _ := Kept(f); column == "" || f.Draft.Number != "" || !f.Proof.Exact || f.Proof.ByReference {
+		return nil
+	}
+	_ = f.settle() // Kept has seen that it does
+	var all []string
+	may := map[string]Other{}
+	for _, o := range slices.Concat(f.Draft.Others, tellingWords(f), otherTexts(&f)) {
+		a, can := alterable(&f, o)
+		list, _ := listAbove(f.Draft.Body, o.Pointer)
+		if all = append(all, o.Pointer); can && a.column != "" && list == "" && !ofTheMoment.MatchString(o.Pointer) && (!oneOfFew(o.Pointer, "") || decisive.MatchString(o.Pointer)) {
+			may[o.Pointer] = o
+		}
+	}
+	var files []File
+	for _, pointer := range slices.Compact(append([]string{f.alter.Pointer}, all...)) {
+		o, is := may[pointer]
+		if !is || len(files) == mostCompared {
+			continue
+		}
+		delete(may, pointer)
+		other, proof := f, *f.Proof
+		proof.ByReference = true
+		proof.Unfit = append(slices.Clone(proof.Unfit), slices.DeleteFunc(slices.Clone(all), func(at string) bool { return at == pointer })...)
+		other.Proof, other.Draft.Others = &proof, append(slices.Clone(f.Draft.Others), o)
+		files = append(files, other)
+	}
+	return files
+}
+
+// tellingWords are other values of members whose word tells one order from another.
+func tellingWords(f File) []Other {
+	var all []Other
+	Scalars("", f.Draft.Body, func(pointer string, value any) {
+		word, isText := value.(string)
+		if !isText || word == "" || !decisive.MatchString(pointer) || slices.Contains(f.Draft.Texts, pointer) {
+			return
+		}
+		other := word + "2"
+		switch {
+		case shortCode.MatchString(word) && strings.EqualFold(word, "USD"):
+			other = likeCase("EUR", word)
+		case shortCode.MatchString(word) && len(word) == 3, strings.EqualFold(word, "EUR"):
+			other = likeCase("USD", word)
+		case plainWord.MatchString(word):
+			other = word + "a"
+		}
+		all = append(all, Other{pointer, other})
+	})
+	return all
+}
+
+// likeCase is a word in small letters where another one is.
+func likeCase(word, like string) string {
+	if like == strings.ToLower(like) {
+		return strings.ToLower(word)
+	}
+	return word
+}
+
+// Counts reports that another value of the altered member is another order, so that a comparison of bodies must not leave it out: it is what the
+// file would alter anyway, a number, or its name says so.
+func Counts(f, plain File) bool {
+	_, pointer, _ := Altered(f)
+	if _, first, _ := Altered(plain); pointer == first {
+		return true
+	}
+	value, _ := jsonpointer.Resolve(f.Draft.Body, pointer)
+	switch value := value.(type) {
+	case int64, float64:
+		return true
+	case string:
+		return amountLike.MatchString(value) || decimal.MatchString(value) || decisive.MatchString(pointer)
+	}
+	return false
+}
