@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/jsonpointer"
+	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
 // ofTheMoment matches names of members that may differ from one sending of a request to the next, so that no comparison of bodies holds them.
@@ -18,7 +19,7 @@ var decisive = regexp.MustCompile(`(?i)(currency|sku|product|item|article|accoun
 const mostCompared = 4
 
 // Compared are files whose altered body differs from the first in one stored member alone, each in another one: that of the file, other numbers, words
-// that tell one order from another, and sentences. All bodies of an intent carry one text in them.
+// that tell one order from another, and sentences. The id of another thing is none of them. All bodies of an intent carry one text in them.
 func Compared(f File) []File {
 	if column, _ := Kept(f); column == "" || f.Draft.Number != "" || !f.Proof.Exact || f.Proof.ByReference {
 		return nil
@@ -29,7 +30,8 @@ func Compared(f File) []File {
 	for _, o := range slices.Concat(f.Draft.Others, tellingWords(f), otherTexts(&f)) {
 		a, can := alterable(&f, o)
 		list, _ := listAbove(f.Draft.Body, o.Pointer)
-		if all = append(all, o.Pointer); can && a.column != "" && list == "" && !ofTheMoment.MatchString(o.Pointer) && (!oneOfFew(o.Pointer, "") || decisive.MatchString(o.Pointer)) {
+		refers := slices.ContainsFunc(f.Proof.Table.Refers, func(r databases.Reference) bool { return r.Column == a.column })
+		if all = append(all, o.Pointer); can && a.column != "" && !refers && list == "" && !ofTheMoment.MatchString(o.Pointer) && (!oneOfFew(o.Pointer, "") || decisive.MatchString(o.Pointer)) {
 			may[o.Pointer] = o
 		}
 	}
