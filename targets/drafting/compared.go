@@ -25,30 +25,41 @@ func Compared(f File) []File {
 		return nil
 	}
 	_ = f.settle() // Kept has seen that it does
-	var all []string
-	may := map[string]Other{}
+	own, all, may := f.alter.Pointer, []string(nil), map[string]Other{}
 	for _, o := range slices.Concat(f.Draft.Others, tellingWords(f), otherTexts(&f)) {
 		a, can := alterable(&f, o)
 		list, _ := listAbove(f.Draft.Body, o.Pointer)
 		refers := slices.ContainsFunc(f.Proof.Table.Refers, func(r databases.Reference) bool { return r.Column == a.column })
-		if all = append(all, o.Pointer); can && a.column != "" && !refers && list == "" && !ofTheMoment.MatchString(o.Pointer) && (!oneOfFew(o.Pointer, "") || decisive.MatchString(o.Pointer)) {
+		if all = append(all, o.Pointer); o.Pointer != own && can && a.column != "" && !refers && list == "" && mayCompare(o.Pointer) {
 			may[o.Pointer] = o
 		}
 	}
+	oneText := func(other File, unfit ...string) File {
+		proof := *other.Proof
+		proof.ByReference, proof.Unfit = true, append(slices.Clone(proof.Unfit), unfit...)
+		other.Proof = &proof
+		return other
+	}
 	var files []File
-	for _, pointer := range slices.Compact(append([]string{f.alter.Pointer}, all...)) {
+	if mayCompare(own) {
+		files = append(files, oneText(f))
+	}
+	for _, pointer := range all {
 		o, is := may[pointer]
 		if !is || len(files) == mostCompared {
 			continue
 		}
 		delete(may, pointer)
-		other, proof := f, *f.Proof
-		proof.ByReference = true
-		proof.Unfit = append(slices.Clone(proof.Unfit), slices.DeleteFunc(slices.Clone(all), func(at string) bool { return at == pointer })...)
-		other.Proof, other.Draft.Others = &proof, append(slices.Clone(f.Draft.Others), o)
-		files = append(files, other)
+		other := f
+		other.Draft.Others = append(slices.Clone(f.Draft.Others), o)
+		files = append(files, oneText(other, slices.DeleteFunc(slices.Clone(all), func(at string) bool { return at == pointer })...))
 	}
 	return files
+}
+
+// mayCompare reports that a comparison of bodies would hold a member, by its name.
+func mayCompare(pointer string) bool {
+	return !ofTheMoment.MatchString(pointer) && (!oneOfFew(pointer, "") || decisive.MatchString(pointer))
 }
 
 // tellingWords are other values of members whose word tells one order from another.
