@@ -145,9 +145,11 @@ func (p *Prepared) Send(ctx context.Context) (*Sent, error) {
 	return sent, s.line.haltable(ctx, func(ctx context.Context) {
 		runner := newIntentRunner(s)
 		stop := runner.background(ctx)
-		intents, seats := byCrash(s.config.intents(false), s.config.PerCrash)
+		groups, seats := byCrash(s.config.intents(false), s.config.PerCrash)
 		runner.seats = seats
-		s.line.forEach(ctx, intents, s.config.atOnce(), runner.runIntent)
+		for _, intents := range groups {
+			s.line.forEach(ctx, intents, s.config.atOnce(), runner.runIntent)
+		}
 		stop()
 	})
 }

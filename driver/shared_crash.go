@@ -112,23 +112,25 @@ func (r *intentRunner) leaveSeat(i scenarios.PlannedIntent) {
 	}
 }
 
-// byCrash gives intents their seats, so many to a crash, and returns them in the order in which they are struck. Those that share one are
-// far from each other in the plan: their crashes strike at moments that are far from each other, too.
-func byCrash(intents []scenarios.PlannedIntent, each int) ([]scenarios.PlannedIntent, map[string]*seat) {
+// byCrash gives intents their seats, so many to a crash, and returns those of each crash, which are played before the next: a crash is not to strike
+// what the last one left to be sent. Those that share one are far from each other in the plan: their crashes strike at moments that are far
+// from each other, too. Without shared crashes all are played together.
+func byCrash(intents []scenarios.PlannedIntent, each int) ([][]scenarios.PlannedIntent, map[string]*seat) {
 	if each < 2 {
-		return intents, nil
+		return [][]scenarios.PlannedIntent{intents}, nil
 	}
-	var ordered []scenarios.PlannedIntent
+	var groups [][]scenarios.PlannedIntent
 	seats, crashes := map[string]*seat{}, (len(intents)+each-1)/each
 	for n := range crashes {
-		first := len(ordered)
+		var group []scenarios.PlannedIntent
 		for i := n; i < len(intents); i += crashes {
-			ordered = append(ordered, intents[i])
+			group = append(group, intents[i])
 		}
-		shared := newSharedCrash(len(ordered) - first)
-		for _, i := range ordered[first:] {
+		shared := newSharedCrash(len(group))
+		for _, i := range group {
 			seats[i.ID] = &seat{sharedCrash: shared}
 		}
+		groups = append(groups, group)
 	}
-	return ordered, seats
+	return groups, seats
 }

@@ -113,6 +113,10 @@ func (s *Session) pilot(ctx context.Context) error {
 		return err
 	}
 	s.lost = ""
+	if s.slow.beside, err = measureBeside(ctx, s); err != nil {
+		return err
+	}
+	s.lost = ""
 	playFewerCrashes(s)
 	playFewer(s)
 	return nil

@@ -32,6 +32,7 @@ type speed struct {
 	create     time.Duration // of a plain create; 0: it is not slow
 	each       time.Duration // of each of several at once: as long as one, where they are not worked on side by side
 	sideBySide bool
+	beside     int // creates that are worked on side by side, as far as a crash is to strike several; 0: it is to strike one
 }
 
 // round makes a time coarse: the next power of two, in seconds.

@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"context"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -13,16 +16,18 @@ import (
 const (
 	startsTake   = 20 * time.Second // that the starts of a scenario are to take
 	mostPerCrash = 10               // intents that are struck by one crash
+	leastStruck  = 12               // intents of a scenario that plays more, where a crash cannot strike as many as that takes
 )
 
 // perCrash is how many intents of a scenario are struck by one crash where each has one: as few as a start of the target allows, since
-// what they ask for is done beside each other.
+// what they ask for is done beside each other. They are no more than the target works on side by side: the others would wait for their
+// turn, and a crash that strikes what has not begun shows nothing.
 func perCrash(s *Session, scenario scenarios.Scenario, intents int) int {
 	if !sharesCrashes(s, scenario) {
 		return 1
 	}
 	crashes := crashesFor(s)
-	return min((intents+crashes-1)/crashes, mostPerCrash)
+	return min((intents+crashes-1)/crashes, mostPerCrash, max(s.slow.beside, 1))
 }
 
 // crashesFor is how many crashes of a target that was started take startsTake.
@@ -43,6 +48,38 @@ func sharesCrashes(s *Session, scenario scenarios.Scenario) bool {
 		scenario.Steps[0].Crash.At == "" && scenario.Twins < 2 && scenario.Neighbours == nil && len(scenario.Work) == 0
 }
 
+// measureBeside sends a target that starts slowly plain creates, as many at a time as one crash may strike, and returns how many of these it works on
+// side by side; 0: there is no need to know. What becomes of them breaks no run.
+func measureBeside(ctx context.Context, s *Session) (int, error) {
+	need := 0
+	for i, f := range s.config.Scenarios {
+		if n := rounds(s.plans[i]); n > 0 && sharesCrashes(s, f.Scenario) {
+			need = max(need, (n+crashesFor(s)-1)/crashesFor(s))
+		}
+	}
+	switch {
+	case need < 2 || s.config.Diagnose || s.config.Private || s.config.Replay.Dir != "" || s.config.Hunt != nil:
+		return 0, nil
+	case s.slow.create > 0: // it was measured already
+		return besideOf(s.normal, s.slow.each, 1), nil
+	}
+	f := pilotFile(rundir.PilotTogether, 3*mostPerCrash, mostPerCrash*max(s.normal, time.Second), scenarios.AcrossNothing)
+	f.Scenario.Concurrency = mostPerCrash
+	if err := s.Play(ctx, f, scenarios.NewPlan(f.Scenario, s.config.Seed)); err != nil {
+		return 0, err
+	}
+	h, err := s.History(f.Scenario.Name)
+	if err != nil || slices.ContainsFunc(h.Attempts, func(a history.Attempt) bool { return s.System.Terms().Classify(a) != checker.Acknowledged }) {
+		return 0, err
+	}
+	return besideOf(s.normal, normalTime(h.Attempts), mostPerCrash), nil
+}
+
+// besideOf is how many of so many creates are worked on side by side, by how long one takes alone, and among the others.
+func besideOf(alone, among time.Duration, atOnce int) int {
+	return int(math.Round(float64(atOnce) * alone.Seconds() / max(among, time.Microsecond).Seconds()))
+}
+
 // playFewerCrashes leaves intents out of plans with crashes where a start of the target takes so long that even crashes which strike
 // many of them take longer than startsTake. If the user asked for a number of intents, as many are played.
 func playFewerCrashes(s *Session) {
@@ -56,7 +93,11 @@ func playFewerCrashes(s *Session) {
 			continue
 		}
 		n := rounds(s.plans[i])
-		if most := crashes * perCrash(s, f.Scenario, n); n > most {
+		most := crashes * perCrash(s, f.Scenario, n)
+		if sharesCrashes(s, f.Scenario) {
+			most = max(most, leastStruck)
+		}
+		if n > most {
 			s.plans[i] = s.plans[i].Spread(most)
 		}
 	}
