@@ -41,6 +41,9 @@ func TestACompressedAnswerIsAskedFor(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, [][2]string{{"Accept-Encoding", "gzip, deflate"}}, c.Header)
 	require.Equal(t, "gzip", c.Draft("API").Header["Accept-Encoding"], "and the file asks for it, too")
+	c, err = drafting.ReadCurl(`curl -H 'accept-encoding: gzip, deflate, br, zstd' -d '{"a": "b"}' a`) // as browsers copy it
+	require.NoError(t, err)
+	require.Equal(t, "gzip", c.Draft("API").Header["Accept-Encoding"])
 }
 
 func TestATokenOfACurlCommandIsItsHeader(t *testing.T) {

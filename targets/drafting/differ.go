@@ -291,7 +291,11 @@ func anotherNumber(value int64) string {
 	case len(text) == mostDrawn:
 		return `{{unique "number" | json}}`
 	default:
-		return fmt.Sprintf(`{{printf "%s%%s" (unique "number") | json}}`, min(text[:len(text)-mostDrawn], longest))
+		kept := text[:len(text)-mostDrawn]
+		if len(kept) == len(longest) {
+			kept = min(kept, longest)
+		}
+		return fmt.Sprintf(`{{printf "%s%%s" (unique "number") | json}}`, kept)
 	}
 }
 

@@ -51,12 +51,29 @@ func (c *Request) mediaType() string {
 func (c *Request) readProperties(text string) bool {
 	members := map[string]any{}
 	var written strings.Builder
-	named := 0
+	named, secret := 0, false // whether a line belongs to a name that may hold a secret
 	for line := range strings.Lines(text) {
 		plain := strings.TrimRight(line, "\r\n")
 		parts := property.FindStringSubmatch(plain)
+		below := secret && parts == nil && (strings.HasPrefix(plain, " ") || strings.HasPrefix(plain, "\t") || strings.HasPrefix(plain, "-"))
+		if head, _, _ := strings.Cut(plain, ":"); !below {
+			secret = HoldsSecret(head)
+		}
 		switch {
-		case parts != nil && fixed.MatchString(parts[4]):
+		case below: // it becomes a variable, as what follows the name on its line does
+			value := strings.TrimLeft(plain, " \t-")
+			if written.WriteString(literally(plain[:len(plain)-len(value)])); value != "" {
+				name := member("secret", members)
+				members[name] = value
+				written.WriteString("{{." + name + "}}")
+			}
+			written.WriteString(line[len(plain):])
+		case parts != nil && secretName.MatchString(parts[4]) && strings.HasPrefix(parts[4], "{"): // names within the line
+			named++
+			name := member("secret", members)
+			members[name] = parts[4]
+			written.WriteString(literally(parts[1]+parts[2]+parts[3]) + "{{." + name + "}}" + line[len(plain):])
+		case parts != nil && fixed.MatchString(parts[4]) && (!secret || strings.Trim(parts[4], "|>+-") == ""):
 			named++
 			written.WriteString(literally(line))
 		case parts != nil:

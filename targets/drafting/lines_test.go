@@ -138,3 +138,25 @@ func TestATextOfSeveralLinesIsReadBackAsItIs(t *testing.T) {
 		require.Equal(t, strings.ReplaceAll(c.Written, "$", "$$"), file.Operations["create"].Request.Written)
 	}
 }
+
+func TestATextShowsNoSecretInTheFile(t *testing.T) {
+	t.Parallel()
+	c, err := ReadCurl("curl a -H 'Content-Type: application/yaml' --data-binary 'title: a lamp\napi_key: ABCDEF\ntokens:\n  - GHIJKL\n  - MNOPQR\nsecret: |\n  STUVWX\nlogin: {user: ann, password: YZABCD}\npassword: [EFGHIJ]\nafter:\n  - kept\n'")
+	require.NoError(t, err)
+	text, err := File{Dialect: databases.SQLite, Draft: c.Draft("API")}.Text()
+	require.NoError(t, err)
+	for _, secret := range []string{"ABCDEF", "GHIJKL", "MNOPQR", "STUVWX", "YZABCD", "EFGHIJ"} {
+		require.NotContains(t, text, secret)
+	}
+	require.Contains(t, text, "- kept")
+}
+
+func TestAnotherLargeNumberHasAsManyDigits(t *testing.T) {
+	t.Parallel()
+	for number, template := range map[int64]string{
+		4100000000: `{{slice (unique "number") 0 10 | json}}`, 9007199254740993: `{{printf "9%s" (unique "number") | json}}`, 95123456789012345: `{{printf "95%s" (unique "number") | json}}`,
+		999123456789012345: `{{printf "999%s" (unique "number") | json}}`, 9223372036854775807: `{{printf "9222%s" (unique "number") | json}}`,
+	} {
+		require.Equal(t, template, anotherNumber(number))
+	}
+}

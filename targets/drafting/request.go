@@ -267,7 +267,7 @@ func (d *Draft) header(name, value, prefix string) {
 	case lower == "if-none-match" && value == "*": // a condition of the create, and no cache's
 		d.Header[name] = value
 	case lower == "accept-encoding" && strings.Contains(strings.ToLower(value), "gzip"): // what is kept of an answer may be packed, and runs can read this
-		d.Header[name] = "gzip"
+		d.Header["Accept-Encoding"] = "gzip" // as it is looked for when a request is exported
 	case slices.Contains(ofTheClient(), lower) || strings.HasPrefix(lower, "sec-") || strings.HasPrefix(name, ":") || name == "":
 	case NamesKey(name):
 		d.Key = targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: name}}
