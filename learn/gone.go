@@ -32,14 +32,25 @@ func gone(ctx context.Context, i *inquiry) {
 		}
 	}
 	for _, t := range archives {
-		if has(t) {
-			p.Archive = &t
-			i.file.Doubt("Whether rows of %s are moved to %s: the first create's was, while others were made. They are counted in both.", p.Table.FullName(), t.FullName())
-			return
+		rows, err := i.db.With(ctx, t, p.Column, p.Row[p.Column])
+		if err != nil || len(rows) == 0 {
+			continue
 		}
+		i.file.Children = slices.DeleteFunc(i.file.Children, func(c drafting.Child) bool { return c.Table.FullName() == t.FullName() })
+		p.Others = slices.DeleteFunc(p.Others, func(o drafting.Beside) bool { return o.Table.FullName() == t.FullName() })
+		if p.Archive = &t; slices.ContainsFunc(rows, func(row map[string]string) bool { return !sameKey(p.Table, row, p.Row) }) {
+			p.Rekeyed, p.Identity, p.Shown = true, "", databases.Shown{}
+		}
+		i.file.Doubt("Whether rows of %s are moved to %s: the first create's was, while others were made. They are counted in both.", p.Table.FullName(), t.FullName())
+		return
 	}
 	if !i.file.Draft.Keyed() { // a later create of the same thing may have replaced it
 		return
 	}
 	i.file.Doubt("Whether rows of %s stay: the first create's was no longer there at the end, and nothing had asked for that. A run calls a row lost that goes before it looks; if a job clears rows away, let it leave those of a run.", p.Table.FullName())
+}
+
+// sameKey reports that two rows have the same primary key of a table.
+func sameKey(t databases.Table, row, other map[string]string) bool {
+	return !slices.ContainsFunc(t.Primary, func(column string) bool { return row[column] != other[column] })
 }

@@ -11,10 +11,14 @@ import (
 )
 
 // moving is a service with keys of which a job takes away what is older than a moment: to an archive, where the broken one looks for no key, or for good.
-func moving(t *testing.T, archive, broken bool) (address, database string) {
+func moving(t *testing.T, archive, broken, rekeyed bool) (address, database string) {
 	t.Helper()
 	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)&_txlock=immediate", `create table orders (id integer primary key, idem text unique, note text, qty integer, at real);
 		create table orders_archive (id integer primary key, idem text, note text, qty integer, at real); create table claims (idem text primary key, id integer)`)
+	id := "id"
+	if rekeyed { // the archive has keys of its own
+		id = "id + 100000"
+	}
 	old := func() {
 		tx, err := db.Begin()
 		if err != nil {
@@ -23,7 +27,7 @@ func moving(t *testing.T, archive, broken bool) (address, database string) {
 		defer func() { _ = tx.Rollback() }()
 		before := float64(time.Now().UnixMilli() - 700)
 		if archive {
-			if _, err := tx.Exec("insert into orders_archive select * from orders where at < ?", before); err != nil {
+			if _, err := tx.Exec("insert into orders_archive select "+id+", idem, note, qty, at from orders where at < ?", before); err != nil {
 				return
 			}
 		}
@@ -78,17 +82,19 @@ func moving(t *testing.T, archive, broken bool) (address, database string) {
 func TestInitOfRowsThatAreMoved(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		archive, broken bool
-		want            int
-		says            string
+		archive, broken, rekeyed bool
+		want                     int
+		says                     string
 	}{
-		"to an archive":                    {true, false, exitPass, "union select id, qty, note from orders_archive"},
-		"to an archive, without their key": {true, true, exitFinding, "union select id, qty, note from orders_archive"},
-		"away":                             {false, false, exitFinding, "Whether rows of orders stay"},
+		"to an archive":                    {true, false, false, exitPass, "union select id, qty, note from orders_archive"},
+		"to an archive, without their key": {true, true, false, exitFinding, "union select id, qty, note from orders_archive"},
+		"away":                             {false, false, false, exitFinding, "Whether rows of orders stay"},
+		"to other keys":                    {true, false, true, exitPass, "union all select qty, note from orders_archive"},
+		"to other keys, without their key": {true, true, true, exitFinding, "union all select qty, note from orders_archive"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			address, database := moving(t, c.archive, c.broken)
+			address, database := moving(t, c.archive, c.broken, c.rekeyed)
 			env := map[string]string{"DATABASE_URL": database}
 			file, said := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: abc-1' -d '{"note": "lamp", "qty": 2}' `+address+"/orders", "--db", database)
 			text := readFile(t, file)

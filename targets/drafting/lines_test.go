@@ -160,3 +160,21 @@ func TestAnotherLargeNumberHasAsManyDigits(t *testing.T) {
 		require.Equal(t, template, anotherNumber(number))
 	}
 }
+
+func TestRowsOfAnArchiveThatAreAlikeStayTwo(t *testing.T) {
+	t.Parallel()
+	for with, query := range map[string]string{
+		"id": "select id, note from orders where orders.note = :marker union select id, note from gone where gone.note = :marker", "": "select note from orders where orders.note = :marker union all select note from gone where gone.note = :marker",
+	} {
+		table := databases.Table{Name: "orders", Columns: []databases.Column{{Name: "id"}, {Name: "note"}}}
+		if with != "" {
+			table.Primary = []string{with}
+		}
+		archive := table
+		archive.Name, archive.Primary = "gone", nil
+		f := File{Dialect: databases.SQLite, Proof: &Proof{Table: table, Where: Where{Column: "note", Exact: true, Archive: &archive}}}
+		require.Equal(t, query, f.query())
+		f.Proof.Rekeyed = true
+		require.Equal(t, "select note from orders where orders.note = :marker union all select note from gone where gone.note = :marker", f.query())
+	}
+}

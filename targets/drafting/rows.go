@@ -127,13 +127,23 @@ func (f *File) query() string {
 	for _, column := range slices.Sorted(maps.Keys(exact(f))) {
 		add(column)
 	}
+	if (f.Proof.Archive != nil || f.Proof.moved) && !f.Proof.Rekeyed && len(f.Proof.Several.Rows) == 0 {
+		for _, column := range f.Proof.Table.Primary { // two rows that are alike but for it stay two
+			add(column)
+		}
+	}
 	add(f.Proof.Column)
 	query := asOne(f, columns, fmt.Sprintf("from %s where %s", f.Dialect.TableName(f.Proof.Table), f.condition()))
-	if f.Proof.Archive != nil { // a row that is in both for a moment is one
+	if f.Proof.Archive != nil {
 		there, proof := *f, *f.Proof
-		proof.Table, proof.Archive = *f.Proof.Archive, nil
+		proof.Table, proof.Archive, proof.moved = *f.Proof.Archive, nil, true
+		proof.Table.Primary = f.Proof.Table.Primary
 		there.Proof = &proof
-		query += " union " + there.query()
+		both := " union " // a row that is in both for a moment is one
+		if len(proof.Table.Primary) == 0 || proof.Rekeyed {
+			both = " union all "
+		}
+		query += both + there.query()
 	}
 	return query
 }

@@ -15,6 +15,8 @@ type Where struct {
 	Exact   bool             // the column holds the marker and nothing else
 	Through *Through         // nil: the column itself holds it
 	Archive *databases.Table // to which rows are moved after a while; nil: they stay
+	Rekeyed bool             // the rows there have keys of their own, which no answer names
+	moved   bool             // it is that table
 }
 
 // Through is a table whose rows creates share that say the same, such as the customers, each by a name: the created row refers to one that holds
