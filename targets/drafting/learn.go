@@ -190,6 +190,9 @@ func (f *File) repetition(l *learnt, r Repeated) {
 			}
 		}
 		l.replay = sameness(f, r.First, again, r.Apart, r.Bursts)
+		if leadsBeside(f, r.First, again, r.Apart) {
+			l.replay = strings.TrimPrefix(l.replay+", headers: [Location]", ", ")
+		}
 	}
 }
 
@@ -246,6 +249,7 @@ func sameness(f *File, first Answer, again, apart []Answer, bursts []Burst) stri
 	case equal:
 	case named:
 		lines = append(lines, "body: identity")
+		retyped(f, first, again)
 	case f.name(first) != "" && slices.ContainsFunc(again, func(a Answer) bool { return namesNothing(f, a) }):
 		lines = append(lines, "body: identity")
 		f.Doubt("Whether a repetition may be answered without %s of what was created: one was, where the first answer has it. Runs will show it as a broken promise; if it may, say replay: {body: none}.", f.named().Where())

@@ -85,3 +85,37 @@ func segmentsLike(segments []string) string {
 	}
 	return strings.Join(all, "/")
 }
+
+// leadsBeside reports that the answers name the created thing in their bodies, and in their Location, too, of which a repetition's is like the
+// first one's. Clients may follow either, so both have to lead to the one thing.
+func leadsBeside(f *File, first Answer, again, apart []Answer) bool {
+	name := f.name(first)
+	if f.named().Header != "" || redirects(first.Status) || name == "" {
+		return false
+	}
+	at := contract.Identity{Header: "Location", Pattern: leading(first.Location, name)}
+	if at.Pattern == "" {
+		return false
+	}
+	astray := false
+	alike := func(a, b Answer) bool {
+		from, to := at.In(a.Location), at.In(b.Location)
+		if from == "" || to == "" || redirects(b.Status) || f.name(b) != f.name(a) {
+			return false
+		}
+		astray = astray || from != to
+		return strings.ReplaceAll(a.Location, from, to) == b.Location // no token or time in it
+	}
+	for _, a := range again {
+		if !alike(first, a) {
+			return false
+		}
+	}
+	if len(apart) == 2 && !alike(apart[0], apart[1]) {
+		return false
+	}
+	if astray {
+		f.Doubt("Whether the Location of a repetition may lead elsewhere: it did, though %s was that of the first answer. Runs will show it as a broken promise; if it may, leave replay.headers out.", f.named().Where())
+	}
+	return true
+}
