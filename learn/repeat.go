@@ -38,6 +38,7 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if err := endOfPath(ctx, i); err != nil {
 		return err
 	}
+	spread(ctx, i)
 	if err := shared(ctx, i); err != nil {
 		return err
 	}

@@ -36,14 +36,15 @@ func shared(ctx context.Context, i *inquiry) error {
 	return asking.err
 }
 
-// search finds the rows with a marker: in place of one that creates share, those of the created thing's table that refer to it.
+// search finds the rows with a marker, those in tables over which such rows are spread as if they were in one: in place of one that creates share, those of the created thing's table that refer to it.
 func search(ctx context.Context, i *inquiry, marker string) []databases.Landing {
-	landings, _ := i.db.Search(ctx, i.tables, marker)
+	found, _ := i.db.Search(ctx, i.tables, marker)
+	landings := inOneTable(i, found)
 	if i.file.Proof == nil || i.file.Proof.Through == nil {
 		return landings
 	}
 	table, through := i.file.Proof.Table, i.file.Proof.Through
-	var found []databases.Landing
+	found = nil
 	for _, l := range landings {
 		if l.Table.FullName() != through.Table.FullName() {
 			found = append(found, l)

@@ -134,16 +134,22 @@ func (f *File) query() string {
 	}
 	add(f.Proof.Column)
 	query := asOne(f, columns, fmt.Sprintf("from %s where %s", f.Dialect.TableName(f.Proof.Table), f.condition()))
-	if f.Proof.Archive != nil {
+	in := func(t databases.Table, moved bool) string {
 		there, proof := *f, *f.Proof
-		proof.Table, proof.Archive, proof.moved = *f.Proof.Archive, nil, true
+		proof.Table, proof.Archive, proof.Shards, proof.moved = t, nil, nil, moved
 		proof.Table.Primary = f.Proof.Table.Primary
 		there.Proof = &proof
+		return there.query()
+	}
+	for _, t := range f.Proof.Shards { // which may have numbered their rows alike
+		query += " union all " + in(t, false)
+	}
+	if f.Proof.Archive != nil {
 		both := " union " // a row that is in both for a moment is one
-		if len(proof.Table.Primary) == 0 || proof.Rekeyed {
+		if len(f.Proof.Table.Primary) == 0 || f.Proof.Rekeyed || len(f.Proof.Shards) > 0 {
 			both = " union all "
 		}
-		query += both + there.query()
+		query += both + in(*f.Proof.Archive, true)
 	}
 	return query
 }
