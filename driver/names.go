@@ -70,6 +70,9 @@ func (n Names) NeighbourKey(kin scenarios.Neighbour, intent string) string {
 	case scenarios.KeysLong:
 		alike := longKeys[kin.First/2%len(longKeys)]
 		begin := n.Key(family, scenarios.OwnKey) + strings.Repeat("x", alike)
+		if alike == begins && kin.Place == 1 {
+			return begin[:alike]
+		}
 		return begin[:alike] + fmt.Sprintf("%03d", kin.Place)
 	default:
 		return ""
@@ -82,6 +85,10 @@ const alikeLetters = "letters"
 // longKeys are the lengths up to which long keys are equal, pair by pair: each is a little more than what columns usually hold, and than the
 // one before, as a target that cuts keys may refuse those that are much longer. The first one is a UUID.
 var longKeys = []int{33, 45, 77, 137, 197, 300}
+
+// begins is the length of those long keys of which the second is the beginning of the first: a target that looks for keys by how they begin, or
+// within a text, finds another's. Keys with a quotation mark show that, too, where a target takes them.
+const begins = 45
 
 // inCase raises the letters of which a bit is set in n.
 func inCase(text string, n int) string {

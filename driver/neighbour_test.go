@@ -30,7 +30,11 @@ func TestLongKeysAreOfEveryLengthThatColumnsHold(t *testing.T) {
 	for first := 0; first < 12; first += 2 {
 		one := n.NeighbourKey(scenarios.Neighbour{First: first, Keys: scenarios.KeysLong}, scenarios.IntentID(first))
 		other := n.NeighbourKey(scenarios.Neighbour{First: first, Place: 1, Keys: scenarios.KeysLong}, scenarios.IntentID(first+1))
-		require.Equal(t, one[:len(one)-3], other[:len(other)-3])
+		if len(one) == 48 {
+			require.Equal(t, one[:len(one)-3], other, "the beginning of the first")
+		} else {
+			require.Equal(t, one[:len(one)-3], other[:len(other)-3])
+		}
 		require.NotEqual(t, one, other)
 		pairs[len(one)] = one
 	}
@@ -56,7 +60,7 @@ func TestTheKeysOfNeighboursResembleEachOther(t *testing.T) {
 		scenarios.KeysCase:  strings.ToLower,
 		scenarios.KeysSpace: func(key string) string { return strings.TrimRight(key, " ") },
 		scenarios.KeysQuote: func(key string) string { return strings.ReplaceAll(key, `"`, "") },
-		scenarios.KeysLong:  func(key string) string { return key[:len(key)-3] },
+		scenarios.KeysLong:  func(key string) string { return key[:45] },
 	} {
 		keys := kinKeys(likeness, of)
 		seen := map[string]bool{}

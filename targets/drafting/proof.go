@@ -69,7 +69,6 @@ type Proof struct {
 	Unfit    []string // members of the body that are not altered: they say how many rows a create makes, or another value is refused for itself
 	Unkept   []string // members of which a row was seen not to keep what an altered body says
 	Others   []Beside
-	Shards   []databases.Table // the other tables among which such rows are spread
 	Books    []Book
 	Numbers  [][]string // a column with the number of each thing, which no two are to share, and those within which it counts
 

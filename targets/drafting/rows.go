@@ -134,22 +134,22 @@ func (f *File) query() string {
 	}
 	add(f.Proof.Column)
 	query := asOne(f, columns, fmt.Sprintf("from %s where %s", f.Dialect.TableName(f.Proof.Table), f.condition()))
-	in := func(t databases.Table, moved bool) string {
+	in := func(t databases.Table) string {
 		there, proof := *f, *f.Proof
-		proof.Table, proof.Archive, proof.Shards, proof.moved = t, nil, nil, moved
+		proof.Table, proof.Archive, proof.Shards, proof.moved = t, nil, nil, f.Proof.Archive != nil
 		proof.Table.Primary = f.Proof.Table.Primary
 		there.Proof = &proof
 		return there.query()
 	}
 	for _, t := range f.Proof.Shards { // which may have numbered their rows alike
-		query += " union all " + in(t, false)
+		query += " union all " + in(t)
 	}
 	if f.Proof.Archive != nil {
 		both := " union " // a row that is in both for a moment is one
 		if len(f.Proof.Table.Primary) == 0 || f.Proof.Rekeyed || len(f.Proof.Shards) > 0 {
 			both = " union all "
 		}
-		query += both + in(*f.Proof.Archive, true)
+		query += both + in(*f.Proof.Archive)
 	}
 	return query
 }

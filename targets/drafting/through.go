@@ -12,11 +12,12 @@ import (
 // Where is how a row is found by the marker.
 type Where struct {
 	Column  string
-	Exact   bool             // the column holds the marker and nothing else
-	Through *Through         // nil: the column itself holds it
-	Archive *databases.Table // to which rows are moved after a while; nil: they stay
-	Rekeyed bool             // the rows there have keys of their own, which no answer names
-	moved   bool             // it is that table
+	Exact   bool              // the column holds the marker and nothing else
+	Through *Through          // nil: the column itself holds it
+	Shards  []databases.Table // the other tables among which such rows are spread
+	Archive *databases.Table  // to which rows are moved after a while; nil: they stay
+	Rekeyed bool              // the rows there have keys of their own, which no answer names
+	moved   bool              // it is that table
 }
 
 // Through is a table whose rows creates share that say the same, such as the customers, each by a name: the created row refers to one that holds
