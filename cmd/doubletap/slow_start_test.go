@@ -34,8 +34,9 @@ func TestOneCrashOfASlowStarterStrikesSeveralIntents(t *testing.T) {
 				require.NotZero(t, k.Ready)
 				struck[k.Struck] = true
 			}
-			require.Len(t, h.Crashes, 30, "each intent has a crash")
-			require.LessOrEqual(t, len(struck), 20, "and shares it")
+			require.Len(t, h.Crashes, len(h.Intents), "each intent has a crash")
+			require.GreaterOrEqual(t, len(h.Intents), 20)
+			require.LessOrEqual(t, len(struck), 20, "where it starts in a second")
 			if kind == "" {
 				require.Contains(t, []int{exitPass, exitInconclusive}, code, "%s", p.out) // on a busy machine many are killed too late
 				return

@@ -19,15 +19,17 @@ func TestALocationBesideABodyLeadsToTheSameThing(t *testing.T) {
 		first, again, later string // Locations; later: of a repetition after another create
 		status              int    // of repetitions
 		compared, doubted   bool
+		raced               string // of a copy that was sent at once
 	}{
-		"the same":                     {"/orders/7", "/orders/7", "/orders/8", 200, true, false},
-		"the last one's":               {"/orders/7", "/orders/7", "/orders/9", 201, true, true},
-		"another one's":                {"/orders/7", "/orders/9", "/orders/9", 201, true, true},
-		"a parameter":                  {"/order?id=7", "/order?id=7", "/order?id=8", 201, true, false},
-		"none in a repetition":         {"/orders/7", "", "", 200, false, false},
-		"one for each attempt":         {"/attempts/70", "/attempts/71", "/attempts/73", 201, false, false},
-		"a token in it":                {"/orders/7?t=a", "/orders/7?t=b", "/orders/8?t=c", 201, false, false},
-		"a thing made of it each time": {"/orders/7/receipts/1", "/orders/7/receipts/2", "/orders/8/receipts/3", 201, false, false},
+		"the same":                     {"/orders/7", "/orders/7", "/orders/8", 200, true, false, "/orders/6"},
+		"none for who lost a race":     {"/orders/7", "/orders/7", "/orders/8", 200, false, false, ""},
+		"the last one's":               {"/orders/7", "/orders/7", "/orders/9", 201, true, true, "/orders/6"},
+		"another one's":                {"/orders/7", "/orders/9", "/orders/9", 201, true, true, "/orders/6"},
+		"a parameter":                  {"/order?id=7", "/order?id=7", "/order?id=8", 201, true, false, "/order?id=6"},
+		"none in a repetition":         {"/orders/7", "", "", 200, false, false, "/orders/6"},
+		"one for each attempt":         {"/attempts/70", "/attempts/71", "/attempts/73", 201, false, false, "/attempts/60"},
+		"a token in it":                {"/orders/7?t=a", "/orders/7?t=b", "/orders/8?t=c", 201, false, false, "/orders/6?t=a"},
+		"a thing made of it each time": {"/orders/7/receipts/1", "/orders/7/receipts/2", "/orders/8/receipts/3", 201, false, false, "/orders/6/receipts/1"},
 	} {
 		f := File{
 			Dialect: databases.SQLite, Proof: &Proof{Text: "/note", Where: Where{Column: "note", Exact: true}, Table: databases.Table{Name: "orders"}, Identity: "id", Named: contract.Identity{JSON: "/id"}},
@@ -37,7 +39,8 @@ func TestALocationBesideABodyLeadsToTheSameThing(t *testing.T) {
 			return Answer{Status: status, Body: map[string]any{"id": id}, Location: location}
 		}
 		before := strings.Replace(c.first, "7", "8", 1)
-		f.Learn(Repeated{First: told(7, 201, c.first), Again: told(7, c.status, c.again), Apart: []Answer{told(8, 201, before), told(8, c.status, c.later)}, Rows: 1})
+		f.Learn(Repeated{First: told(7, 201, c.first), Again: told(7, c.status, c.again), Apart: []Answer{told(8, 201, before), told(8, c.status, c.later)}, Rows: 1,
+			Bursts: []Burst{{Copies: []Answer{told(6, c.status, c.raced)}, After: told(6, c.status, strings.Replace(c.first, "7", "6", 1))}}})
 		text, err := f.Text()
 		require.NoError(t, err)
 		require.Equal(t, c.compared, strings.Contains(text, "headers: [Location]"), "%s\n%s", name, text)

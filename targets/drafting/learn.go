@@ -190,7 +190,7 @@ func (f *File) repetition(l *learnt, r Repeated) {
 			}
 		}
 		l.replay = sameness(f, r.First, again, r.Apart, r.Bursts)
-		if leadsBeside(f, r.First, again, r.Apart) {
+		if leadsBeside(f, r.First, again, r.Apart, r.Bursts) {
 			l.replay = strings.TrimPrefix(l.replay+", headers: [Location]", ", ")
 		}
 	}

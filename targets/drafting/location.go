@@ -87,8 +87,8 @@ func segmentsLike(segments []string) string {
 }
 
 // leadsBeside reports that the answers name the created thing in their bodies, and in their Location, too, of which a repetition's is like the
-// first one's. Clients may follow either, so both have to lead to the one thing.
-func leadsBeside(f *File, first Answer, again, apart []Answer) bool {
+// first one's, also where copies were sent at once. Clients may follow either, so both have to lead to the one thing.
+func leadsBeside(f *File, first Answer, again, apart []Answer, bursts []Burst) bool {
 	name := f.name(first)
 	if f.named().Header != "" || redirects(first.Status) || name == "" {
 		return false
@@ -113,6 +113,13 @@ func leadsBeside(f *File, first Answer, again, apart []Answer) bool {
 	}
 	if len(apart) == 2 && !alike(apart[0], apart[1]) {
 		return false
+	}
+	for _, b := range bursts {
+		for _, a := range b.Copies {
+			if a.Done() && f.name(a) != "" && f.name(a) == f.name(b.After) && !alike(b.After, a) {
+				return false
+			}
+		}
 	}
 	if astray {
 		f.Doubt("Whether the Location of a repetition may lead elsewhere: it did, though %s was that of the first answer. Runs will show it as a broken promise; if it may, leave replay.headers out.", f.named().Where())
