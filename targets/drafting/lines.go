@@ -49,51 +49,69 @@ func (c *Request) mediaType() string {
 
 // readProperties takes the values that lines name for members, where each line that is not folded names one; false: some line is a sentence.
 func (c *Request) readProperties(text string) bool {
-	members := map[string]any{}
-	var written strings.Builder
-	named, secret := 0, false // whether a line belongs to a name that may hold a secret
+	p := properties{members: map[string]any{}}
 	for line := range strings.Lines(text) {
 		plain := strings.TrimRight(line, "\r\n")
-		parts := property.FindStringSubmatch(plain)
-		below := secret && parts == nil && (strings.HasPrefix(plain, " ") || strings.HasPrefix(plain, "\t") || strings.HasPrefix(plain, "-"))
-		if head, _, _ := strings.Cut(plain, ":"); !below {
-			secret = HoldsSecret(head)
-		}
-		switch {
-		case below: // it becomes a variable, as what follows the name on its line does
-			value := strings.TrimLeft(plain, " \t-")
-			if written.WriteString(literally(plain[:len(plain)-len(value)])); value != "" {
-				name := member("secret", members)
-				members[name] = value
-				written.WriteString("{{." + name + "}}")
-			}
-			written.WriteString(line[len(plain):])
-		case parts != nil && secretName.MatchString(parts[4]) && strings.HasPrefix(parts[4], "{"): // names within the line
-			named++
-			name := member("secret", members)
-			members[name] = parts[4]
-			written.WriteString(literally(parts[1]+parts[2]+parts[3]) + "{{." + name + "}}" + line[len(plain):])
-		case parts != nil && fixed.MatchString(parts[4]) && (!secret || strings.Trim(parts[4], "|>+-") == ""):
-			named++
-			written.WriteString(literally(line))
-		case parts != nil:
-			named++
-			name := member(parts[2], members)
-			members[name] = parts[4]
-			written.WriteString(literally(parts[1]+parts[2]+parts[3]) + "{{." + name + "}}" + line[len(plain):])
-		case named > 0 && (plain == "" || strings.ContainsAny(plain[:1], " \t-") || strings.HasSuffix(plain, ":")): // folded, a list, or the head of what follows
-			written.WriteString(literally(line))
-		case strings.HasSuffix(plain, ":") && !strings.Contains(plain, " ") || plain == "---":
-			written.WriteString(literally(line))
-		default:
+		if !p.read(plain) {
 			return false
 		}
+		p.written.WriteString(line[len(plain):])
 	}
-	if len(members) == 0 || named < 2 {
+	if len(p.members) == 0 || p.named < 2 {
 		return false
 	}
-	c.Body, c.Written = members, written.String()
+	c.Body, c.Written = p.members, p.written.String()
 	return true
+}
+
+// properties are lines that give names values, as far as they are read.
+type properties struct {
+	members map[string]any
+	written strings.Builder
+	named   int
+	secret  bool // what the last name has may be a secret, also on the lines that belong to it
+}
+
+// secretMember is the name of a member that becomes a variable.
+const secretMember = "secret"
+
+// read takes a line, without its end; false: it is a sentence.
+func (p *properties) read(line string) bool {
+	parts := property.FindStringSubmatch(line)
+	within := parts == nil && line != "" && strings.Contains(" \t-", line[:1])
+	if within && p.secret {
+		value := strings.TrimLeft(line, " \t-")
+		p.write(line[:len(line)-len(value)], secretMember, value)
+		return true
+	}
+	head, _, _ := strings.Cut(line, ":")
+	p.secret = HoldsSecret(head)
+	if parts == nil {
+		ends := strings.HasSuffix(line, ":") // it is the head of what follows
+		p.write(line, "", "")
+		return p.named > 0 && (line == "" || within || ends) || ends && !strings.Contains(line, " ") || line == "---"
+	}
+	p.named++
+	before, value := parts[1]+parts[2]+parts[3], parts[4]
+	switch {
+	case strings.HasPrefix(value, "{") && secretName.MatchString(value): // names within the line
+		p.write(before, secretMember, value)
+	case fixed.MatchString(value) && (!p.secret || strings.Trim(value, "|>+-") == ""):
+		p.write(line, "", "")
+	default:
+		p.write(before, parts[2], value)
+	}
+	return true
+}
+
+// write writes a text as it is, and behind it the value of a member, if there is one.
+func (p *properties) write(text, name, value string) {
+	p.written.WriteString(literally(text))
+	if value != "" {
+		name = member(name, p.members)
+		p.members[name] = value
+		p.written.WriteString("{{." + name + "}}")
+	}
 }
 
 // readTable takes the cells below the names of the columns for members; false: a cell is quoted or missing, or there is no row.
