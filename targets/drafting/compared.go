@@ -15,6 +15,8 @@ var ofTheMoment = regexp.MustCompile(`(?i)time|date|stamp|(_|^|/)at$|sent|attemp
 // decisive matches names of members of which no comparison of bodies may leave out another value: it would be another order or payment.
 var decisive = regexp.MustCompile(`(?i)(currency|sku|product|item|article|account|iban|recipient|receiver|payee|beneficiary|destination|payer|plan|size|room|seat|address)$`)
 
+var currencyName = regexp.MustCompile(`(?i)currency$`)
+
 // mostCompared is how many members are tried one by one.
 const mostCompared = 4
 
@@ -26,7 +28,7 @@ func Compared(f File) []File {
 	}
 	_ = f.settle() // Kept has seen that it does
 	own, all, may := f.alter.Pointer, []string(nil), map[string]Other{}
-	for _, o := range slices.Concat(f.Draft.Others, tellingWords(f), otherTexts(&f)) {
+	for _, o := range slices.Concat(f.Draft.Others, decisiveWords(f), otherTexts(&f)) {
 		a, can := alterable(&f, o)
 		list, _ := listAbove(f.Draft.Body, o.Pointer)
 		refers := slices.ContainsFunc(f.Proof.Table.Refers, func(r databases.Reference) bool { return r.Column == a.column })
@@ -62,8 +64,8 @@ func mayCompare(pointer string) bool {
 	return !ofTheMoment.MatchString(pointer) && (!oneOfFew(pointer, "") || decisive.MatchString(pointer))
 }
 
-// tellingWords are other values of members whose word tells one order from another.
-func tellingWords(f File) []Other {
+// decisiveWords are other values of decisive members that hold a word or a code: a currency becomes another one that there is.
+func decisiveWords(f File) []Other {
 	var all []Other
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
 		word, isText := value.(string)
@@ -72,9 +74,9 @@ func tellingWords(f File) []Other {
 		}
 		other := word + "2"
 		switch {
-		case shortCode.MatchString(word) && strings.EqualFold(word, "USD"):
+		case strings.EqualFold(word, "USD"):
 			other = likeCase("EUR", word)
-		case shortCode.MatchString(word) && len(word) == 3, strings.EqualFold(word, "EUR"):
+		case currencyName.MatchString(pointer):
 			other = likeCase("USD", word)
 		case plainWord.MatchString(word):
 			other = word + "a"

@@ -83,7 +83,8 @@ func existingAt(f *File, l learnt, r Repeated) string {
 var aBeginning = regexp.MustCompile(`^ref[0-9a-z]{1,15}$`)
 
 // cutKeys are the columns of unique constraints that hold no more than the beginning of what was drawn for a natural key: with another end it is the
-// same to the database, and two things are one. A row that has to hold what was sent shows that.
+// same to the database, and two things are one. A row that has to hold what was sent shows that. Where another column has all of it, it is cut on
+// purpose, as for a short name.
 func cutKeys(f *File, l learnt, row map[string]string) map[string]string {
 	if f.Proof == nil {
 		return nil
@@ -94,7 +95,7 @@ func cutKeys(f *File, l learnt, row map[string]string) map[string]string {
 			for _, pointer := range l.natural {
 				before, behind, refers := strings.Cut(templates[pointer], referenceTemplate)
 				left, begins := strings.CutPrefix(row[column], before)
-				if refers && begins && behind == "" && aBeginning.MatchString(left) {
+				if refers && begins && behind == "" && aBeginning.MatchString(left) && !heldWhole(row, column) {
 					cut[column] = pointer
 					f.Doubt("Whether %s may be cut: %s holds the first %d characters of it alone, so that two which begin alike are one.", pointer, column, len([]rune(row[column])))
 				}
@@ -102,6 +103,16 @@ func cutKeys(f *File, l learnt, row map[string]string) map[string]string {
 		}
 	}
 	return cut
+}
+
+// heldWhole reports that another column of a row goes on where one ends.
+func heldWhole(row map[string]string, column string) bool {
+	for other, value := range row {
+		if other != column && len(value) > len(row[column]) && strings.HasPrefix(value, row[column]) {
+			return true
+		}
+	}
+	return false
 }
 
 // spoken are the members of an answer that hold a sentence, by whatever name: that of the member that is wrong, for one.

@@ -136,12 +136,17 @@ func TestTheRefusalOfAnotherBodyIsKnownByItsWords(t *testing.T) {
 // which begin alike are one.
 func TestANaturalKeyThatIsCutHasToBeWhole(t *testing.T) {
 	t.Parallel()
-	for row, cut := range map[string]bool{
-		"D-refonhy2u2":          true,
-		"D-refonhy2u2j6g4opm7s": false,
-		"D-1001":                false, // of another form
-		"refonhy2u2":            false,
+	for row, c := range map[string]struct {
+		cut   bool
+		title string // another column
+	}{
+		"D-refonhy2u2":          {cut: true},
+		"D-refonhy2u2j6g4opm7s": {},
+		"D-1001":                {}, // of another form
+		"refonhy2u2":            {},
+		"D-refonhy2":            {title: "D-refonhy2u2j6g4opm7s"},
 	} {
+		cut := c.cut
 		f := File{
 			Database: true, Dialect: databases.SQLite, Proof: &Proof{
 				Text: "/note", Where: Where{Column: "note", Exact: true}, Row: map[string]string{"ref": row},
@@ -149,7 +154,7 @@ func TestANaturalKeyThatIsCutHasToBeWhole(t *testing.T) {
 			},
 			Draft: Draft{Name: "create", Method: "POST", Path: "/t", Body: map[string]any{"deliveryRef": "D-1001", "note": "lamp"}, Texts: []string{"/note"}, Templates: map[string]string{"/deliveryRef": "D-{{.Intent.Reference}}"}},
 		}
-		f.Learn(Repeated{First: Answer{Status: 201}, Again: Answer{Status: 201}, Rows: 1, Row: map[string]string{"ref": row}, Natural: []string{"/deliveryRef"}})
+		f.Learn(Repeated{First: Answer{Status: 201}, Again: Answer{Status: 201}, Rows: 1, Row: map[string]string{"ref": row, "title": c.title}, Natural: []string{"/deliveryRef"}})
 		text, err := f.Text()
 		require.NoError(t, err)
 		require.Equal(t, cut, strings.Contains(text, "content: {ref: /deliveryRef}"), text)
