@@ -219,16 +219,26 @@ func TestATargetThatWasDeadAlreadyOrStaysDead(t *testing.T) {
 }
 
 func TestAStoppedRunKillsNothing(t *testing.T) {
-	m := newMortal(t)
-	r := newRig(t, m.address, crash(long), send())
-	r.Controls.Crasher = m.crasher()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := r.begin(ctx)
-	m.awaitRequest()
-	cancel()
-	require.ErrorIs(t, within(t, ended, "the end of driving"), context.Canceled)
-	require.Empty(t, r.history(t).Crashes)
-	require.EqualValues(t, 1, m.lives.Load())
+	for name, rigFor := range map[string]func(t *testing.T, m *mortal) *rig{
+		"a crash of its own": func(t *testing.T, m *mortal) *rig {
+			r := newRig(t, m.address, crash(long), send())
+			r.Controls.Crasher = m.crasher()
+			return r
+		},
+		"a shared crash": func(t *testing.T, m *mortal) *rig { return sharingRig(t, m, 3, fixed(long), fixed(long)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMortal(t)
+			r := rigFor(t, m)
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := r.begin(ctx)
+			m.awaitRequest()
+			cancel()
+			require.ErrorIs(t, within(t, ended, "the end of driving"), context.Canceled)
+			require.Empty(t, r.history(t).Crashes)
+			require.EqualValues(t, 1, m.lives.Load())
+		})
+	}
 }
 
 func TestACrashAfterAWholeCreateWaitsForTheAnswer(t *testing.T) {

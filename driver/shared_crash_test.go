@@ -1,7 +1,6 @@
 package driver_test
 
 import (
-	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -100,16 +99,4 @@ func TestACrashAfterWholeCreatesWaitsForAllAnswers(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestAStoppedRunKillsNothingForSeveral(t *testing.T) {
-	m := newMortal(t)
-	r := sharingRig(t, m, 3, fixed(long), fixed(long))
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := r.begin(ctx)
-	m.awaitRequest()
-	cancel()
-	require.ErrorIs(t, within(t, ended, "the end of driving"), context.Canceled)
-	require.Empty(t, r.history(t).Crashes)
-	require.EqualValues(t, 1, m.lives.Load())
 }

@@ -98,7 +98,7 @@ func hunting(c Config) (Config, *hunt, error) {
 
 // huntable reports that rounds of a scenario are quick: nothing is killed.
 func huntable(s scenarios.Scenario) bool {
-	return s.Races() && !slices.ContainsFunc(s.Steps, func(step scenarios.Step) bool { return step.Crash != nil })
+	return s.Races() && crashesOf(s) == 0
 }
 
 // ahead orders scenarios: 0 plain bursts, which hit most, 1 what else races without a fault, 2 the others.

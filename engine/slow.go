@@ -51,26 +51,32 @@ func measureSlow(ctx context.Context, s *Session, fastest time.Duration) (speed,
 	if s.System.Target.RateLimit != nil || s.applicable() < 2 {
 		return slow, nil
 	}
-	f := pilotFile(rundir.PilotTogether, slowCreatesAtOnce, slowCreatesAtOnce*max(s.normal, time.Second), scenarios.AcrossNothing)
-	f.Scenario.Concurrency = slowCreatesAtOnce
-	if err := s.Play(ctx, f, scenarios.NewPlan(f.Scenario, s.config.Seed)); err != nil {
-		return slow, err
-	}
-	h, err := s.History(f.Scenario.Name)
-	if err != nil {
+	attempts, err := createsTogether(ctx, s, slowCreatesAtOnce, slowCreatesAtOnce)
+	if err != nil || len(attempts) == 0 {
 		return slow, err
 	}
 	var first, last history.Offset
-	for _, a := range h.Attempts {
-		if s.System.Terms().Classify(a) != checker.Acknowledged {
-			return slow, nil
-		}
+	for _, a := range attempts {
 		first, last = cmp.Or(min(first, a.Start), a.Start), max(last, a.End)
 	}
 	took := (last - first).Duration()
 	slow.each = round(max(took/slowCreatesAtOnce, time.Millisecond))
 	slow.sideBySide = took.Seconds() <= aboutAsLong*s.normal.Seconds()
 	return slow, nil
+}
+
+// createsTogether sends plain creates, so many at a time, and returns what came of them; nothing, if one was not acknowledged.
+func createsTogether(ctx context.Context, s *Session, creates, atOnce int) ([]history.Attempt, error) {
+	f := pilotFile(rundir.PilotTogether, creates, time.Duration(atOnce)*max(s.normal, time.Second), scenarios.AcrossNothing)
+	f.Scenario.Concurrency = atOnce
+	if err := s.Play(ctx, f, scenarios.NewPlan(f.Scenario, s.config.Seed)); err != nil {
+		return nil, err
+	}
+	h, err := s.History(f.Scenario.Name)
+	if err != nil || slices.ContainsFunc(h.Attempts, func(a history.Attempt) bool { return s.System.Terms().Classify(a) != checker.Acknowledged }) {
+		return nil, err
+	}
+	return h.Attempts, nil
 }
 
 // playFewer leaves intents out of the plans where the target is slow, so that all

@@ -3,12 +3,9 @@ package engine
 import (
 	"context"
 	"math"
-	"slices"
 	"time"
 
-	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -26,9 +23,11 @@ func perCrash(s *Session, scenario scenarios.Scenario, intents int) int {
 	if !sharesCrashes(s, scenario) {
 		return 1
 	}
-	crashes := crashesFor(s)
-	return min((intents+crashes-1)/crashes, mostPerCrash, max(s.slow.beside, 1))
+	return min(parts(intents, crashesFor(s)), mostPerCrash, max(s.slow.beside, 1))
 }
+
+// parts is how many parts of a size, at most, something is cut into.
+func parts(of, size int) int { return (of + size - 1) / size }
 
 // crashesFor is how many crashes of a target that was started take startsTake.
 func crashesFor(s *Session) int {
@@ -38,14 +37,22 @@ func crashesFor(s *Session) int {
 // sharesCrashes reports that one crash may strike several intents of a scenario: they have one each, none depends on another, and the
 // target takes all that come at once.
 func sharesCrashes(s *Session, scenario scenarios.Scenario) bool {
-	crashes := 0
+	if crashesOf(scenario) != 1 {
+		return false
+	}
+	first := scenario.Steps[0].Crash
+	return first != nil && first.At == "" && s.System.Process.Took > 0 && s.System.Target.RateLimit == nil &&
+		scenario.Twins < 2 && scenario.Neighbours == nil && len(scenario.Work) == 0
+}
+
+// crashesOf is how many crashes each intent of a scenario has.
+func crashesOf(scenario scenarios.Scenario) (n int) {
 	for _, step := range scenario.Steps {
 		if step.Crash != nil {
-			crashes++
+			n++
 		}
 	}
-	return s.System.Process.Took > 0 && s.System.Target.RateLimit == nil && crashes == 1 && scenario.Steps[0].Crash != nil &&
-		scenario.Steps[0].Crash.At == "" && scenario.Twins < 2 && scenario.Neighbours == nil && len(scenario.Work) == 0
+	return n
 }
 
 // measureBeside sends a target that starts slowly plain creates, as many at a time as one crash may strike, and returns how many of these it works on
@@ -54,7 +61,7 @@ func measureBeside(ctx context.Context, s *Session) (int, error) {
 	need := 0
 	for i, f := range s.config.Scenarios {
 		if n := rounds(s.plans[i]); n > 0 && sharesCrashes(s, f.Scenario) {
-			need = max(need, (n+crashesFor(s)-1)/crashesFor(s))
+			need = max(need, parts(n, crashesFor(s)))
 		}
 	}
 	switch {
@@ -63,16 +70,11 @@ func measureBeside(ctx context.Context, s *Session) (int, error) {
 	case s.slow.create > 0: // it was measured already
 		return besideOf(s.normal, s.slow.each, 1), nil
 	}
-	f := pilotFile(rundir.PilotTogether, 3*mostPerCrash, mostPerCrash*max(s.normal, time.Second), scenarios.AcrossNothing)
-	f.Scenario.Concurrency = mostPerCrash
-	if err := s.Play(ctx, f, scenarios.NewPlan(f.Scenario, s.config.Seed)); err != nil {
+	attempts, err := createsTogether(ctx, s, 3*mostPerCrash, mostPerCrash)
+	if err != nil || len(attempts) == 0 {
 		return 0, err
 	}
-	h, err := s.History(f.Scenario.Name)
-	if err != nil || slices.ContainsFunc(h.Attempts, func(a history.Attempt) bool { return s.System.Terms().Classify(a) != checker.Acknowledged }) {
-		return 0, err
-	}
-	return besideOf(s.normal, normalTime(h.Attempts), mostPerCrash), nil
+	return besideOf(s.normal, normalTime(attempts), mostPerCrash), nil
 }
 
 // besideOf is how many of so many creates are worked on side by side, by how long one takes alone, and among the others.
@@ -89,7 +91,7 @@ func playFewerCrashes(s *Session) {
 	}
 	crashes := crashesFor(s)
 	for i, f := range c.Scenarios {
-		if !slices.ContainsFunc(f.Scenario.Steps, func(step scenarios.Step) bool { return step.Crash != nil }) {
+		if crashesOf(f.Scenario) == 0 {
 			continue
 		}
 		n := rounds(s.plans[i])
@@ -105,11 +107,10 @@ func playFewerCrashes(s *Session) {
 
 // startsOf is about how long the starts of a scenario with crashes take.
 func startsOf(s *Session, scenario scenarios.Scenario, intents int) time.Duration {
-	if !slices.ContainsFunc(scenario.Steps, func(step scenarios.Step) bool { return step.Crash != nil }) {
+	if crashesOf(scenario) == 0 {
 		return 0
 	}
-	each := perCrash(s, scenario, intents)
-	return time.Duration((intents+each-1)/each) * s.System.Process.Took
+	return time.Duration(parts(intents, perCrash(s, scenario, intents))) * s.System.Process.Took
 }
 
 // slowStart is how long the target takes to start, where a plan has fewer intents for that; 0: it has not.

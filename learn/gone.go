@@ -15,10 +15,10 @@ const untilMoved = 4 * time.Second
 // gone looks whether the row of the first create is still there at the end, as jobs may clear rows away, or move them to a table of the same columns,
 // where they count as well.
 func gone(ctx context.Context, i *inquiry) {
-	p := i.file.Proof
-	if i.db == nil || p == nil || p.Row == nil || p.Through != nil || p.Row[p.Column] == "" || !i.file.Database {
+	if !foundByOwn(i) {
 		return
 	}
+	p := i.file.Proof
 	has := func(t databases.Table) bool {
 		rows, err := i.db.With(ctx, t, p.Column, p.Row[p.Column])
 		return err != nil || len(rows) > 0
@@ -48,6 +48,12 @@ func gone(ctx context.Context, i *inquiry) {
 		return
 	}
 	i.file.Doubt("Whether rows of %s stay: the first create's was no longer there at the end, and nothing had asked for that. A run calls a row lost that goes before it looks; if a job clears rows away, let it leave those of a run.", p.Table.FullName())
+}
+
+// foundByOwn reports that the database has shown the first create's row, and that a column of it holds the marker.
+func foundByOwn(i *inquiry) bool {
+	p := i.file.Proof
+	return i.db != nil && i.file.Database && p != nil && p.Row != nil && p.Through == nil && p.Row[p.Column] != ""
 }
 
 // sameKey reports that two rows have the same primary key of a table.

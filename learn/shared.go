@@ -36,7 +36,8 @@ func shared(ctx context.Context, i *inquiry) error {
 	return asking.err
 }
 
-// search finds the rows with a marker, those in tables over which such rows are spread as if they were in one: in place of one that creates share, those of the created thing's table that refer to it.
+// search finds the rows with a marker, those in tables over which such rows are spread as if they were in one: in place of one that creates share,
+// those of the created thing's table that refer to it.
 func search(ctx context.Context, i *inquiry, marker string) []databases.Landing {
 	found, _ := i.db.Search(ctx, i.tables, marker)
 	landings := inOneTable(i, found)

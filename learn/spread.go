@@ -15,10 +15,10 @@ var someDigits = regexp.MustCompile(`[0-9]+`)
 // spread finds the tables over which rows are spread by a number, as by a hash of the key or by the month: of the same columns, and with names
 // that differ in a number alone. One that has the first create's row, too, holds copies.
 func spread(ctx context.Context, i *inquiry) {
-	p := i.file.Proof
-	if i.db == nil || p == nil || p.Row == nil || p.Through != nil || p.Row[p.Column] == "" || !i.file.Database || !someDigits.MatchString(p.Table.Name) {
+	if !foundByOwn(i) || !someDigits.MatchString(i.file.Proof.Table.Name) {
 		return
 	}
+	p := i.file.Proof
 	kind := func(t databases.Table) string { return someDigits.ReplaceAllString(t.FullName(), "0") }
 	var shards []databases.Table
 	var names []string

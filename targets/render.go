@@ -248,10 +248,7 @@ type keyedValues struct {
 
 // members fills in the members of a payload. What a variant draws it draws for itself.
 func (o Operation) members(v Values, members map[string]any, which Variant) (map[string]any, error) {
-	if o.Key.In == contract.KeyInPath {
-		members = keepingKey(members).(map[string]any)
-	}
-	filled, err := fillMembers(members, v)
+	filled, err := fillMembers(o.keepingKey(members), v)
 	if err == nil && len(o.Volatile) > 0 {
 		var anew map[string]any
 		anew, err = fillMembers(members, v.drawingAnew())
@@ -266,9 +263,13 @@ func (o Operation) members(v Values, members map[string]any, which Variant) (map
 	return merge(filled, change), err
 }
 
-// keepingKey lets {{.Key}} stay as it is in all texts of a value, as it does in the path: some bodies repeat the id by which the path names a thing.
-func keepingKey(value any) any {
-	return inTexts(value, func(text string) string { return keyTemplate.ReplaceAllString(text, "{{`"+keyHere+"`}}") })
+// keepingKey lets {{.Key}} stay as it is in all texts of a payload whose key stands in the path: some bodies repeat the id by which that names a
+// thing.
+func (o Operation) keepingKey(members map[string]any) map[string]any {
+	if o.Key.In != contract.KeyInPath {
+		return members
+	}
+	return inTexts(members, func(text string) string { return keyTemplate.ReplaceAllString(text, "{{`"+keyHere+"`}}") }).(map[string]any)
 }
 
 // inTexts is a copy of a value in which each text was changed.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
@@ -77,10 +76,7 @@ func (v *validator) templates(path string, o Operation) bool {
 		}
 	}
 	kind, members := o.Request.Payload()
-	if o.Key.In == contract.KeyInPath {
-		members = keepingKey(members).(map[string]any)
-	}
-	templatesIn(v, request+jsonpointer.Of(string(kind)), members)
+	templatesIn(v, request+jsonpointer.Of(string(kind)), o.keepingKey(members))
 	templatesIn(v, path+"/alter", o.Alter)
 	templatesIn(v, path+"/invalid", o.Invalid)
 	if o.Work != nil {
