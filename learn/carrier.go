@@ -29,7 +29,7 @@ func otherwise(i *inquiry, answer drafting.Answer) string {
 	i.naming.taken = i.naming.taken && invented(i) || saysTaken(i.file.Draft, answer)
 	ways := []func() string{func() string { return narrow(i) }, func() string { return vary(i) }}
 	switch {
-	case len(i.places) > 0 && i.places[0].Name == i.asked || saysTaken(i.file.Draft, answer) || invented(i):
+	case len(i.places) > 0 && i.places[0].key.Name == i.asked || saysTaken(i.file.Draft, answer) || invented(i):
 		slices.Reverse(ways)
 	case !answer.Done() && !answer.Refused():
 		ways = ways[:1]

@@ -135,25 +135,34 @@ func findPlace(ctx context.Context, i *inquiry, r *drafting.Repeated, places []t
 	without := i.file.Draft
 	for _, key := range places {
 		fmt.Fprintf(i.Said, "a second create made no row beside the first; trying with %s as the key\n", drafting.Called(key))
-		i.file.Draft = without.WithKeyIn(key)
-		asking, err := i.questioner()
-		if err != nil {
-			break
-		}
-		answers, markers := asking.ask(ctx, "place", 2, "[{send: {}}]")
-		if len(answers) > 1 && answers[0].Done() && answers[1].Done() && i.made(ctx, markers[1]) == 1 && rowsOf(ctx, i, markers[0]) == 1 {
-			with, is, err := underKey(ctx, i)
-			if !is && err == nil && with.Rows > 1 {
-				with, is, err = underKeyLater(ctx, i, key)
-			}
+		for _, with := range drafting.KeyedBy(without, key) {
+			i.file.Draft = with
+			again, is, err := isPlace(ctx, i, key)
 			if is || err != nil {
-				*r = with
+				*r = again
 				return is, err
 			}
 		}
 	}
 	i.file.Draft = without
 	return false, ctx.Err()
+}
+
+// isPlace reports that the place that the draft has its key in is that of the key, and returns what came of a repetition.
+func isPlace(ctx context.Context, i *inquiry, key targets.Key) (r drafting.Repeated, is bool, err error) {
+	asking, err := i.questioner()
+	if err != nil {
+		return r, false, nil // the draft cannot have it there
+	}
+	answers, markers := asking.ask(ctx, "place", 2, "[{send: {}}]")
+	if len(answers) < 2 || !answers[0].Done() || !answers[1].Done() || i.made(ctx, markers[1]) != 1 || rowsOf(ctx, i, markers[0]) != 1 {
+		return r, false, nil
+	}
+	r, is, err = underKey(ctx, i)
+	if !is && err == nil && r.Rows > 1 {
+		r, is, err = underKeyLater(ctx, i, key)
+	}
+	return r, is, err
 }
 
 // underKeyLater repeats a create under the key a second later, where one that was repeated at once made a second row: the target may know its keys
@@ -199,5 +208,5 @@ func heed(i *inquiry, refusal string) {
 	}
 	i.asked = name
 	key := drafting.InHeader(name)
-	i.places = append([]targets.Key{key}, slices.DeleteFunc(i.places, func(other targets.Key) bool { return other.Key == key.Key })...)
+	i.places = append(placeTries(*i.plain, []targets.Key{key}), slices.DeleteFunc(i.places, func(other placeTry) bool { return other.key.Key == key.Key })...)
 }

@@ -65,7 +65,7 @@ type inquiry struct {
 	ways     []asVisitor          // to send a form, that were not tried
 	hidden   []string             // members that the page of the form gives anew
 	plain    *drafting.Draft      // as its source has it; nil: nothing was varied
-	places   []targets.Key        // of it, that may hold the key and were not tried as such
+	places   []placeTry           // of it, that may hold the key and were not tried as such
 	rest     []placeTry           // what is tried when neither these nor members of the body are what has to differ
 	paths    []drafting.Elsewhere // to which no create was sent
 	asked    string               // header that a refusal names, which is tried as the key; empty: none did

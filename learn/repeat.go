@@ -181,16 +181,23 @@ func endOfPath(ctx context.Context, i *inquiry) error {
 	if !may {
 		return nil
 	}
-	other := i.file
-	other.Draft = other.Draft.WithKeyIn(key)
-	asking, err := i.questionerFor(other)
-	if err != nil {
-		return err
+	for _, draft := range drafting.KeyedBy(i.file.Draft, key) {
+		other := i.file
+		other.Draft = draft
+		asking, err := i.questionerFor(other)
+		if err != nil {
+			return err
+		}
+		answers, markers := asking.done(ctx, "end-of-path", "[{send: {}}]")
+		if len(answers) == 1 && answers[0].Done() && i.made(ctx, markers[0]) > 0 {
+			i.file.Draft, i.file.KeySeen = draft, "the path ends with what the database knows the row by, and with another end another row was made"
+			return asking.err
+		}
+		if asking.err != nil {
+			return asking.err
+		}
 	}
-	if answers, markers := asking.done(ctx, "end-of-path", "[{send: {}}]"); len(answers) == 1 && answers[0].Done() && i.made(ctx, markers[0]) > 0 {
-		i.file.Draft, i.file.KeySeen = other.Draft, "the path ends with what the database knows the row by, and with another end another row was made"
-	}
-	return asking.err
+	return nil
 }
 
 // tryWords finds a word of the body for which the target takes another, where nothing else in it can be altered: one that is one of a few
@@ -326,9 +333,9 @@ func vary(i *inquiry) string {
 	beginToVary(i)
 	i.file.Draft = *i.plain
 	if len(i.places) > 0 {
-		key := i.places[0]
-		i.file.Draft, i.places = i.plain.WithKeyIn(key), i.places[1:]
-		return drafting.Called(key) + " as the key"
+		try := i.places[0]
+		i.file.Draft, i.places = try.draft, i.places[1:]
+		return drafting.Called(try.key) + " as the key"
 	}
 	if drafting.PutsAt(*i.plain) {
 		if said := elsewhere(i); said != "" {
@@ -340,7 +347,7 @@ func vary(i *inquiry) string {
 	}
 	if len(i.rest) > 0 {
 		try := i.rest[0]
-		i.file.Draft, i.rest = i.plain.WithKeyIn(try.key), i.rest[1:]
+		i.file.Draft, i.rest = try.draft, i.rest[1:]
 		said := drafting.Called(try.key) + " as the key"
 		if try.members {
 			i.file.Differing = i.file.MayName()
@@ -367,25 +374,34 @@ func beginToVary(i *inquiry) {
 		return
 	}
 	plain := i.file.Draft
-	i.plain, i.places, i.paths = &plain, plain.KeyPlaces(), drafting.OtherPaths(plain)
+	i.plain, i.paths = &plain, drafting.OtherPaths(plain)
 	i.carriers.first, i.carriers.number = plain.Texts, plain.Number
-	others := plain.OtherPlaces()
-	for _, key := range others {
-		i.rest = append(i.rest, placeTry{key: key})
-	}
-	for _, key := range slices.Concat(i.places, others) {
+	likely, others := plain.KeyPlaces(), plain.OtherPlaces()
+	i.places, i.rest = placeTries(plain, likely), placeTries(plain, others)
+	for _, key := range slices.Concat(likely, others) {
 		with := i.file
 		with.Draft = plain.WithKeyIn(key)
 		if len(with.MayName()) > 0 {
-			i.rest = append(i.rest, placeTry{key, true})
+			i.rest = append(i.rest, placeTry{key: key, draft: with.Draft, members: true})
 		}
 	}
 }
 
-// placeTry is a place that may hold the key, which is tried when nothing likelier is left.
+// placeTries are the ways in which these places may hold the key.
+func placeTries(plain drafting.Draft, places []targets.Key) (all []placeTry) {
+	for _, key := range places {
+		for _, with := range drafting.KeyedBy(plain, key) {
+			all = append(all, placeTry{key: key, draft: with})
+		}
+	}
+	return all
+}
+
+// placeTry is a place that may hold the key.
 type placeTry struct {
 	key     targets.Key
-	members bool // together with members that may name one thing: a target may know both
+	draft   drafting.Draft // with its key there
+	members bool           // together with members that may name one thing: a target may know both
 }
 
 // repeatedOnce sends a create, the same once more, and where it has a key another body under it.

@@ -24,10 +24,14 @@ func slugs(t *testing.T, once, broken bool) (address, database string) {
 	return serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		slug := strings.TrimPrefix(r.URL.Path, "/docs/")
 		var body struct {
-			Title string
-			Words int
+			Slug, Title string
+			Words       int
 		}
 		_ = json.NewDecoder(r.Body).Decode(&body)
+		if body.Slug != "" && body.Slug != slug {
+			says(w, http.StatusBadRequest, `{"error":"another slug in the path"}`)
+			return
+		}
 		answer := func(made bool) {
 			switch {
 			case made:
@@ -54,24 +58,27 @@ func slugs(t *testing.T, once, broken bool) (address, database string) {
 	})), "sqlite://" + path
 }
 
-// TestInitOfWhatThePathNames holds that a PUT whose path ends with a word makes another thing with another word, and that 412 says of one for
-// what is not there yet that it is there.
+// TestInitOfWhatThePathNames holds that a PUT whose path ends with a word makes another thing with another word, also where the body repeats it,
+// and that 412 says of one for what is not there yet that it is there.
 func TestInitOfWhatThePathNames(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		once   bool
 		header string
+		member string
 		learns string
 	}{
-		"If-None-Match": {true, "-H 'If-None-Match: *'", "existing: {statuses: [412], where: {/error: exists}}"},
-		"what is there": {false, "", "replay: {status: {201: [200]}}"},
+		"If-None-Match":              {true, "-H 'If-None-Match: *'", "", "existing: {statuses: [412], where: {/error: exists}}"},
+		"If-None-Match, in the body": {true, "-H 'If-None-Match: *'", `"slug": "getting-started", `, "existing: {statuses: [412], where: {/error: exists}}"},
+		"what is there":              {false, "", "", "replay: {status: {201: [200]}}"},
+		"what is there, in the body": {false, "", `"slug": "getting-started", `, "slug: '{{.Key}}'"},
 	} {
 		for broken, want := range map[bool]int{false: exitPass, true: exitFinding} {
 			t.Run(fmt.Sprint(name, ", broken: ", broken), func(t *testing.T) {
 				t.Parallel()
 				address, database := slugs(t, c.once, broken)
 				env := map[string]string{"DATABASE_URL": database}
-				curl := `curl -X PUT ` + c.header + ` -d '{"title": "Getting started", "words": 300}' ` + address + "/docs/getting-started"
+				curl := `curl -X PUT ` + c.header + ` -d '{` + c.member + `"title": "Getting started", "words": 300}' ` + address + "/docs/getting-started"
 				file, said := initiated(t, env, exitPass, "--curl", curl, "--db", database)
 				text := readFile(t, file)
 				require.Contains(t, text, `path: "/docs/{{.Key}}"`, said)

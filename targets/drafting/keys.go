@@ -224,7 +224,9 @@ func (d Draft) WithKeyIn(key targets.Key) Draft {
 		segment := "/" + cmp.Or(key.Name, lastOf(d.Path))
 		at := strings.LastIndex(path, segment)
 		named, format := inFormat(segment)
-		d = repeatingKey(d, named[1:])
+		if drawn(named[1:]) { // a word may stand in the body by chance
+			d, _ = repeatingKey(d, named[1:])
+		}
 		if d.Path = path[:at] + "/{{.Key}}" + format + path[at+len(segment):]; asks {
 			d.Path += "?" + query
 		}
@@ -235,19 +237,31 @@ func (d Draft) WithKeyIn(key targets.Key) Draft {
 	return d
 }
 
-// repeatingKey is the draft whose body has the key wherever it repeats the id that the path of the source names a thing by.
-func repeatingKey(d Draft, id string) Draft {
-	if !drawn(id) {
-		return d // a word may stand there by chance
-	}
+// repeatingKey is the draft whose body has the key wherever it repeats what the path of the source names a thing by, and whether it does.
+func repeatingKey(d Draft, id string) (Draft, bool) {
+	repeats := false
 	Scalars("", d.Body, func(pointer string, value any) {
 		if value == any(id) {
+			repeats = true
 			d = d.without(pointer)
 			d.Body, _ = Put(d.Body, pointer, id).(map[string]any)
 			d.Templates[pointer] = "{{.Key}}"
 		}
 	})
-	return d
+	return d, repeats
+}
+
+// KeyedBy are the ways in which a place may be a draft's key: as it stands, and where the body repeats a word that the path ends with, as in
+// PUT /pages/guide with {"slug": "guide"}, with the key in both.
+func KeyedBy(d Draft, key targets.Key) []Draft {
+	with := d.WithKeyIn(key)
+	if key.In == contract.KeyInPath && key.Name == "" {
+		name, _ := inFormat(lastOf(d.Path))
+		if both, repeats := repeatingKey(with, name); repeats {
+			return []Draft{with, both}
+		}
+	}
+	return []Draft{with}
 }
 
 // without is the draft without a member of its body.
