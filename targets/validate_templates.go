@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
@@ -215,6 +216,23 @@ func differs(v *validator, path string, o Operation, which Variant, name string,
 	return true
 }
 
+// namesMarker reports that a member has the marker, in an object and not in a list, which has to be given as a whole.
+func namesMarker(members map[string]any) bool {
+	for _, value := range members {
+		switch value := value.(type) {
+		case string:
+			if strings.Contains(value, ".Intent.Marker") {
+				return true
+			}
+		case map[string]any:
+			if namesMarker(value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // carriesMarker renders a body and looks for the marker in path and body. In a header it would not
 // be stored, and rows could not be found by it.
 func (o Operation) carriesMarker(v Values, which Variant) (bool, error) {
@@ -235,9 +253,13 @@ func (t Target) Differs(o Operation, v Values, which Variant) bool {
 	return !o.sameAs(v, which) && !(which == Altered && overlooks(t.Contract.Fingerprint, o, v))
 }
 
-// sameAs reports that a variant of the body is the body.
+// sameAs reports that a variant of the body is the body. An altered body has a marker of its own: that is enough under one key,
+// where alter names it.
 func (o Operation) sameAs(v Values, which Variant) bool {
 	plain, err := o.Render(v, AsItIs)
+	if which == Altered && o.Key.In != contract.KeyNowhere && namesMarker(o.Alter) {
+		v.Intent.Marker += "b"
+	}
 	other, otherErr := o.Render(v, which)
 	return errors.Join(err, otherErr) == nil && plain.SaysAs(other)
 }

@@ -112,6 +112,7 @@ type alteration struct {
 	Other
 	column string // that stores it; empty: not known
 	unsent bool   // it may replace the first one, or is of another thing
+	marker bool   // it has another marker, and its value is a template
 }
 
 // namesAnother is the end of a pointer to the id of something else, of which there may be no other.
@@ -138,9 +139,25 @@ func (f *File) chooseAlter() *alteration {
 		best = listed
 	}
 	if best == nil {
+		best = alteredMarker(f)
+	}
+	if best == nil {
 		f.Doubt("What another body could be: nothing in it can be altered safely, so there is no alter.")
 	}
 	return best
+}
+
+// alteredMarker lets an altered body differ in its marker alone, which is another one in each body, where there is nothing else to alter, as in a
+// message that has no member but its text; nil: it has a marker around which more stands, or none of its own.
+func alteredMarker(f *File) *alteration {
+	p := f.Proof
+	if p == nil || !f.Draft.Keyed() || p.ByReference || f.Draft.Templates[p.Text] != markerTemplate || slices.Contains(p.Unfit, p.Text) {
+		return nil
+	}
+	if list, _ := listAbove(f.Draft.Body, p.Text); list != "" {
+		return nil
+	}
+	return &alteration{Other: Other{p.Text, markerTemplate}, marker: true}
 }
 
 // alterable is another value for a member with the column that stores it; false: it is not altered.
@@ -260,6 +277,9 @@ func drawsIn(f *File, pointer string) bool {
 // changing is what is written for another value of the altered member: the members above it, and the whole list if it stands in one.
 func changing(f *File, value any) any {
 	pointer, changed := f.alter.Pointer, escaped(value)
+	if f.alter.marker {
+		changed = value
+	}
 	if list, rest := listAbove(f.Draft.Body, pointer); list != "" {
 		whole, _ := jsonpointer.Resolve(filled(f.Draft.Body, f.Draft.Templates), list)
 		pointer, changed = list, Put(whole, rest, changed)

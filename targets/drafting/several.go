@@ -155,9 +155,10 @@ func smaller(value any) any {
 	return nil
 }
 
-// Altered is the body that an altered request has, and the member that differs in it; ok says that one is sent.
+// Altered is the body that an altered request has, and the member that differs in it; ok says that one is sent, and that it differs in more than
+// its marker.
 func Altered(f File) (body map[string]any, pointer string, ok bool) {
-	if f.settle() != nil || f.alter == nil || f.alter.unsent {
+	if f.settle() != nil || f.alter == nil || f.alter.unsent || f.alter.marker {
 		return nil, "", false
 	}
 	body, ok = Put(f.Draft.Body, f.alter.Pointer, f.alter.Value).(map[string]any)
