@@ -49,7 +49,7 @@ func (i *inquiry) prove(ctx context.Context) error {
 			}
 			i.learn(ctx)
 			return nil
-		case moved(i, answer), i.otherWay(why), conditioned(i, answer):
+		case moved(i, answer), i.otherWay(why), conditioned(i, answer), asItsClient(i, answer, why):
 			n = 0
 		case !i.carriers.settled && n < createTries+i.carriers.tried && i.again(ctx, answer, why), lastPath(i, answer, why), lastly(i, answer, why):
 		default:
@@ -117,11 +117,14 @@ func (i *inquiry) try(ctx context.Context) (drafting.Answer, string, error) {
 	}
 	i.file.Limit = answer.Limit
 	i.timed = answer.TellsTime(time.Now())
+	if why = knownRefusal(i, answer); why != "" {
+		return drafting.Failing(answer), why, nil
+	}
 	why = i.look(ctx, drafting.Created{Status: answer.Status, Location: answer.Location, Answer: answer.Body, Text: answer.Text, Written: answer.Written, Dialect: i.file.Dialect, Marker: d.Markers()[i.file.Draft.Name][0]})
 	if refused := drafting.Failing(answer); why != "" && refused.Refused() {
-		i.declined = append(i.declined, refused)
+		i.declined, i.failed = append(i.declined, refused), append(i.failed, refused)
 		showRefusal(i, refused)
-		return refused, fmt.Sprintf("the create was answered %d, no row has its marker, and %s of the answer says what went wrong: mend the sample body in the file, or what the target misses.", answer.Status, refused.DeniedAt), nil
+		return refused, noRow(refused), nil
 	}
 	return answer, why, nil
 }

@@ -86,6 +86,8 @@ type dealings struct {
 	throttled time.Duration     // how long a target wanted to be left alone that answered 429; 0: none did
 	took      time.Duration     // the longest of the creates by which the rows were looked for: copies of one that come at once may wait for each other
 	login     login
+	failed    []drafting.Answer // that said so in a body, where no row was found
+	agent     agent
 	stored    []string // members whose marker the one create has left in a table
 }
 

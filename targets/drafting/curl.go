@@ -45,7 +45,7 @@ func flagsWithValue() map[string]string {
 		"-X": "method", "--request": "method", "-H": "header", "--header": "header", "-u": "user", "--user": "user",
 		"-d": "data", "--data": "data", "--data-raw": "raw", "--data-binary": "binary", "--data-ascii": "data", "--json": "json",
 		"--data-urlencode": "urlencode", "-F": "part", "--form": "part", "--form-string": "literal-part",
-		"-b": "cookie", "--cookie": "cookie", "--url": "url", "-A": "", "--user-agent": "", "-e": "referer", "--referer": "referer",
+		"-b": "cookie", "--cookie": "cookie", "--url": "url", "-A": "agent", "--user-agent": "agent", "-e": "referer", "--referer": "referer",
 		"-o": "", "--output": "", "-w": "", "--write-out": "", "-m": "", "--max-time": "", "--connect-timeout": "", "--retry": "",
 		"-x": "", "--proxy": "", "--cacert": "ca", "-E": "certificate", "--cert": "certificate", "--key": "certificate-key", "-c": "", "--cookie-jar": "", "-D": "", "--dump-header": "", "--resolve": "",
 		"-U": "", "--proxy-user": "", "--noproxy": "", "--max-redirs": "", "--interface": "", "--limit-rate": "", "--retry-delay": "", "--retry-max-time": "",
@@ -124,6 +124,8 @@ func (r *reading) take(meaning, value string) error {
 		r.tls.Certificate = value
 	case "certificate-key":
 		r.tls.Key = value
+	case "agent":
+		r.header = append(r.header, [2]string{"User-Agent", value})
 	case "referer":
 		r.header = append(r.header, [2]string{"Referer", value})
 	case "cookie":

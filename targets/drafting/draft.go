@@ -34,6 +34,7 @@ type Draft struct {
 	Method  string
 	Path    string            // as in a target file, with variables where the source has no value
 	Header  map[string]string // as in a target file; secrets are variables
+	Agent   string            // its client's User-Agent, which is sent where nothing is done without it; empty: it is not known
 	Needed  []string          // variables without a default that path, headers and body refer to
 	Given   map[string]string // values of variables that the source has; they may be secret and are written nowhere
 	Body    map[string]any    // values, not templates

@@ -93,7 +93,7 @@ func (c *Request) readQuery() bool {
 		switch {
 		case err != nil:
 			return false
-		case HoldsSecret(name) || squeezed(name) == "key" || NamesKey(name) || keyName.MatchString(squeezed(name)) || uuidLike.MatchString(value):
+		case HoldsSecret(name) || isSession(name, value) || squeezed(name) == "key" || NamesKey(name) || keyName.MatchString(squeezed(name)) || uuidLike.MatchString(value):
 			kept = append(kept, part)
 		case again:
 			return false
@@ -215,6 +215,14 @@ func HoldsSecret(name string) bool {
 	return secretName.MatchString(name) && !aboutSecret.MatchString(name)
 }
 
+// sessionName matches short names of a session, which also a short name of something else may be.
+var sessionName = regexp.MustCompile(`(?i)^(php|j)?(sid|sess(ion)?[-_]?id)$`)
+
+// isSession reports that what is called so is the id of a session, by its length and its digits: who has it acts as its user.
+func isSession(name, value string) bool {
+	return sessionName.MatchString(name) && len(value) >= 16 && drawn(value)
+}
+
 // aSwitch matches values that say yes or no, and so are no secret, whatever a header or parameter is called.
 var aSwitch = regexp.MustCompile(`(?i)^([01]|true|false|yes|no|on|off)$`)
 
@@ -224,7 +232,7 @@ func (c Request) query(d *Draft, prefix string) {
 	var parts []string
 	for part := range strings.SplitSeq(c.URL.RawQuery, "&") {
 		name, value, _ := strings.Cut(part, "=")
-		if (HoldsSecret(name) || strings.EqualFold(name, "key")) && !aSwitch.MatchString(value) {
+		if (HoldsSecret(name) || isSession(name, value) || strings.EqualFold(name, "key")) && !aSwitch.MatchString(value) {
 			value = d.variable(Variable(prefix, name), value)
 		} else {
 			value = Escape(value)
@@ -268,6 +276,8 @@ func (d *Draft) header(name, value, prefix string) {
 		d.Header[name] = value
 	case lower == "accept-encoding" && strings.Contains(strings.ToLower(value), "gzip"): // what is kept of an answer may be packed, and runs can read this
 		d.Header["Accept-Encoding"] = "gzip" // as it is looked for when a request is exported
+	case lower == "user-agent" && shell == nil:
+		d.Agent = Escape(value)
 	case slices.Contains(ofTheClient(), lower) || strings.HasPrefix(lower, "sec-") || strings.HasPrefix(name, ":") || name == "":
 	case NamesKey(name):
 		d.Key = targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: name}}
@@ -334,7 +344,7 @@ func (d *Draft) members(prefix string) {
 		case string:
 			rank, ok := Likely(name)
 			switch {
-			case HoldsSecret(name):
+			case HoldsSecret(name) || isSession(name, value):
 				d.Templates[pointer] = d.variable(Variable(prefix, name), value)
 			case ok || strings.Contains(strings.TrimSpace(value), " ") && !dateLike.MatchString(value):
 				d.Texts = append(d.Texts, pointer)

@@ -168,8 +168,17 @@ func (s Success) readFailure(a Answer) Answer {
 	return failing(a, s.Within)
 }
 
-// Failing marks an answer that has a member which says that the request failed.
-func Failing(a Answer) Answer { return failing(a, "") }
+// Failing marks an answer that has a member which says that the request failed, at its top or in what it wraps.
+func Failing(a Answer) Answer {
+	told := failing(a, "")
+	object, _ := a.Body.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if told.Denied == nil {
+			told = failing(a, jsonpointer.Of(name))
+		}
+	}
+	return told
+}
 
 // failing does so where that member stands in a part of the answer.
 func failing(a Answer, within string) Answer {

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// bookmarks is an API whose sessions are bound to the client that has signed in, and which says in the body of a 200 that there is none. It
+// keeps what it was given as one, as the session of nobody.
+func bookmarks(t *testing.T, member, session, client string) (address string, env map[string]string) {
+	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table sessions (id text primary key); create table bookmarks (id integer primary key, url text unique, title text)")
+	address = serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]string
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		if body[member] != session || r.UserAgent() != client {
+			_, _ = db.Exec("insert into sessions values (?) on conflict do nothing", body[member])
+			says(w, http.StatusOK, `{"seq": 0, "content": {"error": "NOT_LOGGED_IN"}}`)
+			return
+		}
+		_, _ = db.Exec("insert into bookmarks (url, title) values (?, ?) on conflict (url) do update set title = excluded.title", body["url"], body["title"])
+		says(w, http.StatusOK, `{"seq": 0, "content": {"status": "OK"}}`)
+	}))
+	return address, map[string]string{"DATABASE_URL": "sqlite://" + path}
+}
+
+// TestInitHasTheClientOfASession holds that a session which is bound to its client is used by that client, and stays out of the file.
+func TestInitHasTheClientOfASession(t *testing.T) {
+	t.Parallel()
+	const session = "k3fj29dkq0vh27s6m1pa"
+	address, env := bookmarks(t, "sid", session, "Mozilla/5.0 (X11)")
+	file, said := initiated(t, env, exitPass, "--curl", `curl -A 'Mozilla/5.0 (X11)' -d '{"sid": "`+session+`", "url": "http://example.org/story-2026-0017", "title": "An old story"}' `+address+"/api", "--db", env["DATABASE_URL"])
+	text := readFile(t, file)
+	require.Contains(t, text, "from bookmarks where bookmarks.title", said)
+	require.Contains(t, text, "User-Agent: Mozilla/5.0 (X11)")
+	require.NotContains(t, text+said.err, session)
+}
+
+// TestInitLeavesAClientThatChangesNothing holds that the User-Agent of the source is not written where it is of no use: runs try other ones.
+func TestInitLeavesAClientThatChangesNothing(t *testing.T) {
+	t.Parallel()
+	address, env := bookmarks(t, "user", "ann", "doubletap")
+	file, said := initiated(t, env, exitPass, "--curl", `curl -A 'Mozilla/5.0 (X11)' -d '{"user": "ann", "url": "http://example.org/story-2026-0017", "title": "An old story"}' `+address+"/api", "--db", env["DATABASE_URL"])
+	text := readFile(t, file)
+	require.Contains(t, text, "from bookmarks where bookmarks.title", said)
+	require.NotContains(t, text, "Mozilla")
+}
+
+// TestInitTakesNoFailedCreateForOne holds that a row which a failed create has left, such as in a log, is nothing that it has created.
+func TestInitTakesNoFailedCreateForOne(t *testing.T) {
+	t.Parallel()
+	address, env := bookmarks(t, "handle", "no such one", "nobody")
+	file, said := initiated(t, env, exitPass, "--curl", `curl -A 'Mozilla/5.0 (X11)' -d '{"handle": "k3fj29dkqavh", "url": "http://example.org/story-2026-0017", "title": "An old story"}' `+address+"/api", "--db", env["DATABASE_URL"])
+	text := readFile(t, file)
+	require.NotContains(t, text, "from sessions", said)
+	require.NotContains(t, text, "Mozilla")
+	require.Contains(t, said.err, "/content/error of the answer says what went wrong")
+}
