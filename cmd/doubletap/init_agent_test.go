@@ -1,8 +1,11 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,4 +60,26 @@ func TestInitTakesNoFailedCreateForOne(t *testing.T) {
 	require.NotContains(t, text, "from sessions", said)
 	require.NotContains(t, text, "Mozilla")
 	require.Contains(t, said.err, "/content/error of the answer says what went wrong")
+}
+
+// TestInitFindsALinkThatNames holds that a link may be what makes two creates one, also where the database has no more of it than a hash.
+func TestInitFindsALinkThatNames(t *testing.T) {
+	t.Parallel()
+	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table bookmarks (id integer primary key, guid text unique, title text)")
+	address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]string
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		if !strings.HasPrefix(body["link"], "https://example.org/") {
+			says(w, http.StatusUnprocessableEntity, `{"error": "not reached"}`)
+			return
+		}
+		_, _ = db.Exec("insert into bookmarks (guid, title) values (?, ?) on conflict (guid) do nothing", fmt.Sprintf("%x", sha256.Sum256([]byte(body["link"]))), body["title"])
+		says(w, http.StatusOK, `{"done": true}`)
+	}))
+	env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+	file, said := initiated(t, env, exitPass, "--curl", `curl -d '{"link": "https://example.org/story.html?from=mail", "title": "An old story"}' `+address+"/bookmarks", "--db", env["DATABASE_URL"])
+	text := readFile(t, file)
+	require.Contains(t, text, "natural_key: [/link]", said)
+	got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "plain-create", "sequential-replay", "burst-same-key")
+	require.Equal(t, exitPass, got.code, got)
 }

@@ -225,6 +225,8 @@ func differing(value string) string {
 	switch {
 	case isAddress(value):
 		return referenceTemplate + addressEnd(value)
+	case isLink(value) && strings.Count(value, "/") < 3: // the name of its host stays as it is: the target may ask that
+		return extended(value, referenceTemplate)
 	case uuidLike.MatchString(value):
 		return `{{unique "uuid"}}`
 	case regexp.MustCompile(`^\+?[0-9 ]+$`).MatchString(value):
@@ -432,7 +434,7 @@ func Left(f File, stored []string) []string {
 	})
 }
 
-// Unlikely are the other texts of the body: none is called or written like a name of one thing, but a handle or a slug may be one.
+// Unlikely are the other texts of the body: none is called or written like a name of one thing, but a handle, a slug or at last a link may be one.
 func Unlikely(f *File) []string {
 	likely := f.MayName()
 	var found []string
@@ -444,6 +446,11 @@ func Unlikely(f *File) []string {
 		}
 		found = append(found, pointer)
 	})
+	for _, pointer := range links(f.Draft) {
+		if !slices.Contains(f.Differing, pointer) && !slices.Contains(f.same, pointer) && (f.Proof == nil || pointer != f.Proof.Text) && !slices.Contains(likely, pointer) {
+			found = append(found, pointer)
+		}
+	}
 	return found[:min(len(found), mostCarriers)]
 }
 
