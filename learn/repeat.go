@@ -653,6 +653,9 @@ func underAnotherKey(ctx context.Context, i *inquiry, r *drafting.Repeated) erro
 	if naming && answers[1].Refused() && r.Taken == nil {
 		r.Taken = &answers[1]
 	}
+	if !naming && r.Natural == nil && (answers[1].Refused() || answers[1].Done() && i.looked < 2) && i.made(ctx, markers[0]) == 1 && !changed(ctx, i, markers[0]) {
+		drafting.OnceTogether(&i.file, r, answers[1])
+	}
 	if answers[1].Done() && (naming || i.made(ctx, markers[0]) == 1) && changed(ctx, i, markers[0]) {
 		r.Added = holds(ctx, i, markers[0], drafting.Twice)
 		r.Changed = naming && !r.Added
@@ -815,6 +818,7 @@ type questioner struct {
 	took      time.Duration                                    // what a create takes, after which the patience of clients goes
 	login     *login
 	send      sending
+	reference string // of the first intent that was sent last
 	among     string // lines of a scenario that say what its intents have in common; empty: nothing
 	err       error  // the first one
 }
@@ -878,6 +882,7 @@ func (q *questioner) askOnce(ctx context.Context, name string, intents int, step
 	d.Principals, d.Hooks.Identity = principals(q.target), q.names
 	sent, err := q.login.send(ctx, &d, q.send)
 	q.err = errors.Join(q.err, err)
+	q.reference = d.Words()[0]
 	answers := make([]drafting.Answer, 0, len(sent))
 	for _, a := range sent {
 		answers = append(answers, q.success.Read(answerOf(a)))

@@ -23,7 +23,9 @@ const (
 type growth struct {
 	table       databases.Table
 	rows        int
-	each, again int // that a create adds, and that there are of one when it has been repeated
+	each, again int    // that a create adds, and that there are of one when it has been repeated
+	found       bool   // two creates that say the same have one together
+	column      string // that has what a create says, and by which it is found; empty: not known
 }
 
 // unlinked finds the tables to which each create adds rows that neither refer to the created one nor hold its marker: of those, nothing but
@@ -74,7 +76,7 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 		g.rows, g.again = g.rows+by, (by+sentThrice-1)/sentThrice
 		return g.again >= g.each
 	})
-	for _, g := range still(ctx, db, all) {
+	for _, g := range foundOrMade(ctx, i, asking, db, still(ctx, db, all)) {
 		if keepsAnswers(ctx, db, g.table, answers) {
 			f.Doubt("Whether %s has anything but what repetitions are answered from: what creates were answered stands there as a text, so its rows are not counted. If each says that something was done, such as for other services to read, add it to effects.", g.table.FullName())
 			continue
@@ -83,9 +85,47 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 			drafting.Elements(f, g.each)
 			continue
 		}
+		if g.found {
+			drafting.FoundOrMade(f, g.table, g.column)
+			continue
+		}
 		drafting.Unlinked(f, g.table, g.each, g.again)
 	}
 	return asking.err
+}
+
+// foundOrMade notes the tables in which two creates that say the same, each under a key of its own, share a row, as that of a customer who is found
+// or made by the address: what there is follows from bodies, and not from how many creates there were.
+func foundOrMade(ctx context.Context, i *inquiry, asking *questioner, db *databases.Database, all []growth) []growth {
+	if len(all) == 0 || !i.file.Draft.Keyed() {
+		return all
+	}
+	_, markers := asking.done(ctx, "alike", "[{send: {}}, {send: {key: fresh}}]")
+	if asking.err != nil || len(markers) == 0 || i.made(ctx, markers[0]) != 2 {
+		return all
+	}
+	letBe(ctx, forChildren)
+	reference := asking.reference
+	all = grown(ctx, db, all, func(g *growth, by int) bool {
+		g.rows, g.found = g.rows+by, by < 2*g.each
+		return true
+	})
+	for n, g := range all {
+		if landings, _ := db.Search(ctx, []databases.Table{g.table}, reference); g.found && len(landings) == 1 && len(landings[0].Columns) > 0 {
+			all[n].column = landings[0].Columns[0]
+		}
+	}
+	if !slices.ContainsFunc(all, func(g growth) bool { return g.column != "" }) || !asking.alters() {
+		return all
+	}
+	asking.done(ctx, "alike-other", "[{send: {}}, {alter: {key: fresh}}]")
+	letBe(ctx, forChildren)
+	return grown(ctx, db, all, func(g *growth, by int) bool {
+		if g.rows += by; by > g.each { // what is altered tells rows apart as well
+			g.column = ""
+		}
+		return true
+	})
 }
 
 // keepsAnswers reports that a table has what the answers said as the text of a column, and another one to find it by: it is what repetitions are

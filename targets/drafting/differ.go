@@ -25,6 +25,9 @@ var amountLike = regexp.MustCompile(`^[+-]?\d+[.,]\d{1,4}$`)
 // uuidLike matches a UUID of any version.
 var uuidLike = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
+// uuidBehind matches a UUID behind a word or a scheme, as in urn:uuid: or msg_.
+var uuidBehind = regexp.MustCompile(`^(.*[:_/.=-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+
 // codes are the members that may name one thing and no other, such as an e-mail address, the number of an invoice or the id
 // of an event: of two creates with the same value, the second may be a repetition of the first, or refused.
 func (d Draft) codes() []string {
@@ -229,6 +232,8 @@ func differing(value string) string {
 		return extended(value, referenceTemplate)
 	case uuidLike.MatchString(value):
 		return `{{unique "uuid"}}`
+	case uuidBehind.MatchString(value):
+		return Escape(uuidBehind.FindStringSubmatch(value)[1]) + `{{unique "uuid"}}`
 	case regexp.MustCompile(`^\+?[0-9 ]+$`).MatchString(value):
 		return value[:len(value)-len(strings.TrimPrefix(value, "+"))] + `{{unique "number"}}`
 	case hostLike.MatchString(value): // within what its owner has

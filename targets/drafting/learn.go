@@ -554,7 +554,7 @@ func (l learnt) promises(f *File) {
 		case path:
 			why = "another create at the same path made no second row"
 		case l.constrained:
-			why = "the database refuses a second row with the same, and another create failed"
+			why = "the database refuses a second row with the same, and another create made none"
 		}
 		f.line("  natural_key: %s # %s", literal(l.natural), why)
 		if len(l.ignores) > 0 {

@@ -129,10 +129,11 @@ func hasMark(d Draft, text, pointer, marker string) bool {
 type Beside struct {
 	Table  databases.Table
 	Column string
-	Inside bool // it holds more than the marker
-	Rows   int  // that one create has made
-	Again  int  // that it had when the create had been repeated; 0: not counted
-	Uneven bool // equal creates have made different numbers, of which Rows is the least
+	Inside bool   // it holds more than the marker
+	Rows   int    // that one create has made
+	Again  int    // that it had when the create had been repeated; 0: not counted
+	Uneven bool   // equal creates have made different numbers, of which Rows is the least
+	Found  string // column by which a row is found, and made where there is none yet, so that no two have the same in it
 
 	texts []string // JSON pointers to the members that landed in these rows, one for each row
 }

@@ -1,6 +1,31 @@
 package drafting
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
+
+// OnceTogether notes that the same body under another key made no second row, as the database allows the marker once together with what other
+// members say, such as a coupon and a customer: those make two creates one, and none of them is altered.
+func OnceTogether(f *File, r *Repeated, answer Answer) {
+	for _, columns := range append([][]string{f.Proof.Table.Primary}, f.Proof.Table.Unique...) {
+		if len(columns) < 2 || !slices.Contains(columns, f.Proof.Column) {
+			continue
+		}
+		r.Natural, r.Constrained = []string{f.Proof.Text}, true
+		for _, c := range columns {
+			if members := membersOf(f, c); c != f.Proof.Column && len(members) > 0 {
+				r.With = append(r.With, members[0])
+			}
+		}
+		if answer.Refused() {
+			r.Taken = &answer
+		}
+		f.Proof.Unfit = append(f.Proof.Unfit, r.With...) // with another value it is another thing
+		f.Doubt("Whether another key with the same %s may be refused, or get what is there: it made no second row, and the database allows (%s) once, so the file has it in natural_key. If each key is to make a row of its own, take it out.", strings.Join(append(r.Natural, r.With...), " and "), strings.Join(columns, ", "))
+		return
+	}
+}
 
 // ByConstraint are the members of the body of which the table holds the same values once, going by the catalogue, the first of them one with whose
 // value a second create failed; nil: no constraint says so, or several that requests may break.

@@ -346,6 +346,7 @@ func (d *Draft) members(prefix string) {
 			switch {
 			case HoldsSecret(name) || isSession(name, value):
 				d.Templates[pointer] = d.variable(Variable(prefix, name), value)
+			case uuidBehind.MatchString(value): // whatever it is called, it is no text of people
 			case ok || strings.Contains(strings.TrimSpace(value), " ") && !dateLike.MatchString(value):
 				d.Texts = append(d.Texts, pointer)
 				likely[pointer] = rank

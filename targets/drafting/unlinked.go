@@ -1,6 +1,7 @@
 package drafting
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 
@@ -40,12 +41,31 @@ func Unlinked(f *File, t databases.Table, rows, again int) {
 	f.Proof.Others = append(f.Proof.Others, Beside{Table: t, Rows: rows, Again: again})
 }
 
+// FoundOrMade notes that creates which say the same share a row of a table, which is found by a column, or made where there is none. Without a
+// column, nothing can be watched.
+func FoundOrMade(f *File, t databases.Table, column string) {
+	const why = "two creates that said the same, under two keys, made one row there"
+	if column == "" {
+		f.Doubt("Whether creates at the same time leave two rows in %s in place of one: %s. Nothing is known by which it is found, so no effect watches it.", t.FullName(), why)
+		return
+	}
+	f.Doubt("Whether two rows of %s may have one %s: %s, so it is found by what is said, or made. Runs say so if creates at the same time make two. If two may have the same, leave the effect out.", t.FullName(), column, why)
+	f.Proof.Others = append(f.Proof.Others, Beside{Table: t, Rows: 1, Found: column})
+}
+
 // unlinked reports that nothing in the rows of a table says of which create they are.
 func (b Beside) unlinked() bool { return b.Column == "" }
 
 // totalled counts all rows of tables of which no row says of which create it is.
 func totalled(f *File, all []Beside) {
 	for _, o := range all {
+		if o.Found != "" {
+			column := f.Dialect.Name(o.Found)
+			f.line("      - name: %s # a row is found by it, or made, so no two have the same", literal("same-"+Slug(o.Table.FullName()+"."+o.Found)))
+			f.line("        query: %s", literal(fmt.Sprintf("select count(%s) - count(distinct %s) from %s", column, column, f.Dialect.TableName(o.Table))))
+			f.line("        delta: 0")
+			continue
+		}
 		why := "nothing in its rows says of which create they are, so all are counted"
 		if OfElements(f, o.Table) {
 			why = "a row for each element of the list, of which only one has the marker"

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// foundOrMade is a service whose creates find or make a row besides their own.
+type foundOrMade struct {
+	tables string
+	curl   string // the create, but for its address
+	handle func(db *sql.DB, broken bool, key string, body map[string]any) (status int, answer string, err error)
+}
+
+// querier is a database, or a transaction there.
+type querier interface {
+	Exec(query string, args ...any) (sql.Result, error)
+	QueryRow(query string, args ...any) *sql.Row
+}
+
+// open serves it.
+func (f foundOrMade) open(t *testing.T, broken bool) (address, database string) {
+	t.Helper()
+	db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", f.tables)
+	db.SetMaxOpenConns(4)
+	return serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]any
+		key := r.Header.Get("Idempotency-Key")
+		if json.NewDecoder(r.Body).Decode(&body) != nil || key == "" {
+			says(w, http.StatusBadRequest, `{"error":"no_key"}`)
+			return
+		}
+		status, answer, err := f.handle(db, broken, key, body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		says(w, status, answer)
+	})), "sqlite://" + path
+}
+
+// play drafts a file, and runs it.
+func (f foundOrMade) play(t *testing.T, broken bool, scenarios ...string) (text string, got outcome) {
+	t.Helper()
+	address, database := f.open(t, broken)
+	env := map[string]string{"DATABASE_URL": database}
+	file, _ := initiated(t, env, exitPass, "--curl", "curl -H 'Idempotency-Key: k-1' "+f.curl+" "+address+"/orders", "--db", database)
+	return readFile(t, file), callWith(t.Context(), env, append([]string{"run", "--target", file, "--reports", t.TempDir(), "--seed", "1"}, scenarios...)...)
+}
+
+// TestInitOfACustomerWhoIsFoundOrMade holds that rows which follow from what bodies say are not counted as if each create made one: two orders of
+// one customer have one row there. No two may have one address: the broken service looks for it, and makes two when requests come at the same time.
+func TestInitOfACustomerWhoIsFoundOrMade(t *testing.T) {
+	t.Parallel()
+	f := foundOrMade{
+		tables: `create table customers (id integer primary key, email text not null);
+			create table orders (id integer primary key, request_key text not null unique, customer_id integer not null references customers (id), item text not null, qty integer not null)`,
+		curl: `-d '{"email":"ada@example.org","item":"two lamps for the hall","qty":3}'`,
+		handle: func(db *sql.DB, broken bool, key string, body map[string]any) (status int, answer string, err error) {
+			in, commit := querier(db), func() error { return nil }
+			if !broken {
+				tx, err := db.Begin()
+				if err != nil {
+					return 0, "", err
+				}
+				defer func() { _ = tx.Rollback() }()
+				in, commit = tx, tx.Commit
+			}
+			id, item, customer := 0, "", 0
+			known := func() error {
+				return in.QueryRow("select id, item || qty from orders where request_key = ?", key).Scan(&id, &item)
+			}
+			if err = known(); errors.Is(err, sql.ErrNoRows) {
+				find := func() error {
+					return in.QueryRow("select id from customers where email = ? order by id", body["email"]).Scan(&customer)
+				}
+				if err = find(); errors.Is(err, sql.ErrNoRows) {
+					if _, err = in.Exec("insert into customers (email) values (?)", body["email"]); err == nil {
+						err = find()
+					}
+				}
+				if err == nil {
+					_, err = in.Exec("insert into orders (request_key, customer_id, item, qty) values (?, ?, ?, ?) on conflict do nothing", key, customer, body["item"], body["qty"])
+				}
+				if err == nil {
+					err = known()
+				}
+			}
+			if err == nil {
+				err = commit()
+			}
+			if err == nil && item != fmt.Sprint(body["item"], body["qty"]) {
+				return http.StatusUnprocessableEntity, `{"error":"key_reused"}`, nil
+			}
+			return http.StatusCreated, fmt.Sprintf(`{"id":%d}`, id), err
+		},
+	}
+	for broken, exit := range map[bool]int{false: exitPass, true: exitFinding} {
+		t.Run(fmt.Sprint("broken: ", broken), func(t *testing.T) {
+			t.Parallel()
+			text, got := f.play(t, broken, "distinct-twins", "burst-same-key", "double-click")
+			require.Contains(t, text, "select count(email) - count(distinct email) from customers")
+			require.Equal(t, exit, got.code, "%s\n%s", text, got)
+			if broken {
+				require.Contains(t, got.out, "same-customers-email")
+			}
+		})
+	}
+}
+
+// TestInitOfWhatIsThereOnceForTwoThings holds that a second create with the same values under another key, which the database refuses by a
+// constraint over several columns, is no new intent: each customer redeems a coupon once. The broken service counts a coupon that it then refuses.
+func TestInitOfWhatIsThereOnceForTwoThings(t *testing.T) {
+	t.Parallel()
+	f := foundOrMade{
+		tables: `create table coupons (code text primary key, redeemed integer not null); insert into coupons values ('SPRING', 0);
+			create table redemptions (id integer primary key, request_key text not null unique, code text not null references coupons (code), customer text not null, unique (code, customer))`,
+		curl: `-d '{"code":"SPRING","customer":"ada"}'`,
+		handle: func(db *sql.DB, broken bool, key string, body map[string]any) (status int, answer string, err error) {
+			id, by := 0, ""
+			known := func() error {
+				return db.QueryRow("select id, request_key from redemptions where request_key = ?1 or (code = ?2 and customer = ?3) order by request_key = ?1 desc", key, body["code"], body["customer"]).Scan(&id, &by)
+			}
+			if err = known(); errors.Is(err, sql.ErrNoRows) {
+				tx, err := db.Begin()
+				if err != nil {
+					return 0, "", err
+				}
+				defer func() { _ = tx.Rollback() }()
+				there := 0
+				if tx.QueryRow("select 1 from coupons where code = ?", body["code"]).Scan(&there) != nil {
+					return http.StatusNotFound, `{"error":"no_such_coupon"}`, nil
+				}
+				made, err := makes(tx, "insert into redemptions (request_key, code, customer) values (?, ?, ?) on conflict do nothing", key, body["code"], body["customer"])
+				if err == nil && (made || broken) {
+					_, err = tx.Exec("update coupons set redeemed = redeemed + 1 where code = ?", body["code"])
+				}
+				if err == nil {
+					err = tx.Commit()
+				}
+				if err != nil {
+					return 0, "", err
+				}
+				err = known()
+				if err != nil {
+					return 0, "", err
+				}
+			}
+			if by != key {
+				return http.StatusConflict, `{"error":"already_redeemed"}`, nil
+			}
+			return http.StatusCreated, fmt.Sprintf(`{"id":%d}`, id), nil
+		},
+	}
+	for broken, exit := range map[bool]int{false: exitPass, true: exitFinding} {
+		t.Run(fmt.Sprint("broken: ", broken), func(t *testing.T) {
+			t.Parallel()
+			text, got := f.play(t, broken, "distinct-twins", "burst-same-key", "double-click", "fresh-key-retry")
+			require.Contains(t, text, "natural_key: [/customer, /code]")
+			require.Equal(t, exit, got.code, "%s\n%s", text, got)
+			if broken {
+				require.Contains(t, got.out, "coupons-redeemed")
+			}
+		})
+	}
+}
