@@ -44,6 +44,7 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) 
 	}
 	for _, one := range tried {
 		found, unsure := drafting.BooksIn(one.postings)
+		again := map[string]bool{}
 		for _, b := range found {
 			if one.restless(b.Number) {
 				continue
@@ -59,6 +60,7 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) 
 			}
 			if !known || !b.Sure() || b.Coarse(f.Dialect) {
 				unsure = append(unsure, b.Name())
+				again[b.Name()] = !stands(b, repeated)
 				continue
 			}
 			if !slices.ContainsFunc(f.Proof.Books, b.SameNumber) {
@@ -80,7 +82,11 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) 
 		}
 		for _, name := range unsure {
 			t.said = append(t.said, name)
-			f.Doubts = append(f.Doubts, fmt.Sprintf("Whether only creates change %s, and each by what it writes down: those that were sent did, and what others do is not known. If it is so, add an effect with its query and a delta.", name))
+			others := "what others do is not known"
+			if again[name] {
+				others = "it did not stay as it was when one was repeated: a defect, if it counts what creates make, of which runs say nothing"
+			}
+			f.Doubts = append(f.Doubts, fmt.Sprintf("Whether only creates change %s, and each by what it writes down: those that were sent did, and %s. If it is so, add an effect with its query and a delta.", name, others))
 		}
 	}
 	worths(i, tried, repeated, &t)

@@ -65,3 +65,48 @@ func TestARepetitionInOtherTypesIsDoubted(t *testing.T) {
 		require.Equal(t, doubted, strings.Contains(text, "Whether a repetition may write /id in another type"), "%v\n%s", again, text)
 	}
 }
+
+// TestARepetitionThatMakesAnotherSecretIsDoubted holds that init says so where the row keeps what a repetition said, and not what the first answer
+// did; a time, and what is signed anew for each answer and kept nowhere, may differ.
+func TestARepetitionThatMakesAnotherSecretIsDoubted(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		first, again, kept, column string
+		doubted                    bool
+	}{
+		"another secret":     {"tok_71c2aa90", "tok_5d08ee31", "tok_5d08ee31", "text", true},
+		"the same secret":    {"tok_71c2aa90", "tok_71c2aa90", "tok_71c2aa90", "text", false},
+		"signed each time":   {"tok_71c2aa90", "tok_5d08ee31", "tok_00000000", "text", false},
+		"when it was seen":   {"2027-03-01T10:00:00Z", "2027-03-01T10:00:01Z", "2027-03-01T10:00:01Z", "text", false},
+		"how far it is done": {"accepted", "finished", "finished", "text", false},
+	} {
+		f := File{
+			Dialect: databases.SQLite, Proof: &Proof{
+				Text: "/note", Where: Where{Column: "note", Exact: true}, Identity: "id", Named: contract.Identity{JSON: "/id"},
+				Table: databases.Table{Name: "tokens", Columns: []databases.Column{{Name: "id", Type: "integer"}, {Name: "note", Type: "text"}, {Name: "secret", Type: c.column}}},
+			},
+			Draft: Draft{Name: "create", Method: "POST", Path: "/tokens", Body: map[string]any{"note": "x"}, Texts: []string{"/note"}, Key: InHeader("Idempotency-Key")},
+		}
+		told := func(secret, at string) Answer {
+			return Answer{Status: 201, Body: map[string]any{"id": json.Number("7"), "secret": secret, "at": at}}
+		}
+		f.Learn(Repeated{First: told(c.first, "10:00"), Again: told(c.again, "10:01"), Rows: 1, Row: map[string]string{"id": "7", "note": "x", "secret": c.kept}})
+		text, err := f.Text()
+		require.NoError(t, err)
+		require.Equal(t, c.doubted, strings.Contains(text, "Whether a repetition may make another /secret"), "%s\n%s", name, text)
+	}
+}
+
+// TestAUUIDBehindAWord holds that a UUID behind a scheme is drawn as one, and takes no marker, whatever it is called.
+func TestAUUIDBehindAWord(t *testing.T) {
+	t.Parallel()
+	const id = "2f6f3a60-8d3d-4a6b-9d57-8c0d5e4e3a11"
+	for value, template := range map[string]string{
+		"urn:uuid:" + id: `urn:uuid:{{unique "uuid"}}`, "msg_" + id: `msg_{{unique "uuid"}}`, id: `{{unique "uuid"}}`, "urn:isbn:9780306406157": "urn:isbn:" + referenceTemplate,
+	} {
+		require.Equal(t, template, differing(value))
+	}
+	d := Draft{Body: map[string]any{"MessageID": "urn:uuid:" + id, "Buyer": "Ada"}, Templates: map[string]string{}}
+	d.members("")
+	require.Equal(t, []string{"/Buyer"}, d.Texts)
+}

@@ -146,6 +146,9 @@ func (f *File) Learn(r Repeated) {
 	default:
 		f.repetition(&l, r)
 		f.otherBody(&l, r)
+		if _, altered, _ := Altered(*f); l.original && !keyed && len(r.With) > 0 {
+			f.Doubt("Whether another %s with the same %s is no new create: it got the first one's answer and made no row, so what it said is dropped. If it is one, put it into natural_key: runs show then that it is lost.", altered, strings.Join(l.natural, " and "))
+		}
 		l.bursts(r.Bursts)
 	}
 	if l.natural != nil && keyed && r.Taken != nil && r.Taken.Refused() {
@@ -190,6 +193,9 @@ func (f *File) repetition(l *learnt, r Repeated) {
 			}
 		}
 		l.replay = sameness(f, r.First, again, r.Apart, r.Bursts)
+		if strings.Contains(l.replay, "body: identity") {
+			renewed(f, r)
+		}
 		if leadsBeside(f, r.First, again, r.Apart, r.Bursts) {
 			l.replay = strings.TrimPrefix(l.replay+", headers: [Location]", ", ")
 		}

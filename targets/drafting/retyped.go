@@ -2,6 +2,7 @@ package drafting
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
@@ -25,4 +26,32 @@ func retyped(f *File, first Answer, again []Answer) {
 func asText(value any) bool {
 	_, is := value.(string)
 	return is
+}
+
+// leastKept is how long a text is at least that was drawn, such as a secret: one that is shorter may be a word that changes as work goes on.
+const leastKept = 8
+
+// renewed doubts repetitions that make another secret, or whatever else is drawn, of which the row keeps the later one: what an answer before it
+// said holds no more. A time may change.
+func renewed(f *File, r Repeated) {
+	if r.Rows != 1 || f.Proof == nil {
+		return
+	}
+	at, column := "", ""
+	Scalars("", r.Again.Body, func(pointer string, value any) {
+		text, isText := value.(string)
+		if at != "" || !isText || len(text) < leastKept || dateLike.MatchString(text) || !strings.ContainsAny(text, "0123456789") {
+			return
+		}
+		before, _ := jsonpointer.Resolve(r.First.Body, pointer)
+		first, isText := before.(string)
+		for _, c := range f.Proof.Table.Columns {
+			if isText && first != text && r.Row[c.Name] == text && !moment.MatchString(c.Type) && c.Name != f.Proof.Column {
+				at, column = pointer, c.Name
+			}
+		}
+	})
+	if at != "" {
+		f.Doubt("Whether a repetition may make another %s: it did, and %s.%s has the later one, so that what the first answer said holds no more. Runs compare no more than %s; if it must stay, take body: identity out of replay.", at, f.Proof.Table.FullName(), column, f.named().Where())
+	}
 }
