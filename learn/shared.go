@@ -21,13 +21,13 @@ func shared(ctx context.Context, i *inquiry) error {
 		return err
 	}
 	answers, markers := asking.done(ctx, "shared", "[{send: {}}, {send: {key: fresh}}]")
-	if len(answers) != 2 || !answers[0].Done() || !answers[1].Done() || answers[0].Key == answers[1].Key || i.made(ctx, markers[0]) != 1 || i.file.Proof.Grown(i.row) {
+	if len(answers) != 2 || !answers[0].Done() || !answers[1].Done() || answers[0].Key == answers[1].Key || i.made(ctx, markers[0]) != 1 {
 		return asking.err
 	}
 	of := i.file.Proof.Table.FullName()
 	for _, child := range children {
 		rows, err := i.db.With(ctx, child.Table, child.By.Column, i.row[child.By.Theirs])
-		if err == nil && drafting.FindThrough(&i.file, child, rows, answers) {
+		if err == nil && drafting.FindThrough(&i.file, child, i.row, rows, answers) {
 			fmt.Fprintf(i.Said, "two creates with the same text, under two keys, share a row of %s; each made one of %s, which refers to it\n", inert.Comment(of), inert.Comment(child.Table.FullName()))
 			i.children(ctx)
 			break

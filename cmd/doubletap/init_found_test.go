@@ -58,10 +58,28 @@ func (f foundOrMade) play(t *testing.T, broken bool, scenarios ...string) (text 
 // one customer have one row there. No two may have one address: the broken service looks for it, and makes two when requests come at the same time.
 func TestInitOfACustomerWhoIsFoundOrMade(t *testing.T) {
 	t.Parallel()
-	f := foundOrMade{
-		tables: `create table customers (id integer primary key, email text not null);
+	for member, value := range map[string]string{"email": "ada@example.org", "name": "Ada Byron"} {
+		f := ordersOf(member, value)
+		for broken, exit := range map[bool]int{false: exitPass, true: exitFinding} {
+			t.Run(fmt.Sprint(member, ", broken: ", broken), func(t *testing.T) {
+				t.Parallel()
+				text, got := f.play(t, broken, "distinct-twins", "burst-same-key", "double-click")
+				require.Contains(t, text, fmt.Sprintf("select count(%s) - count(distinct %s) from customers", member, member))
+				require.Equal(t, exit, got.code, "%s\n%s", text, got)
+				if broken {
+					require.Contains(t, got.out, "same-customers-"+member)
+				}
+			})
+		}
+	}
+}
+
+// ordersOf takes orders of customers who are found or made by a member.
+func ordersOf(member, value string) foundOrMade {
+	return foundOrMade{
+		tables: `create table customers (id integer primary key, ` + member + ` text not null);
 			create table orders (id integer primary key, request_key text not null unique, customer_id integer not null references customers (id), item text not null, qty integer not null)`,
-		curl: `-d '{"email":"ada@example.org","item":"two lamps for the hall","qty":3}'`,
+		curl: `-d '{"` + member + `":"` + value + `","item":"two lamps for the hall","qty":3}'`,
 		handle: func(db *sql.DB, broken bool, key string, body map[string]any) (status int, answer string, err error) {
 			in, commit := querier(db), func() error { return nil }
 			if !broken {
@@ -78,10 +96,10 @@ func TestInitOfACustomerWhoIsFoundOrMade(t *testing.T) {
 			}
 			if err = known(); errors.Is(err, sql.ErrNoRows) {
 				find := func() error {
-					return in.QueryRow("select id from customers where email = ? order by id", body["email"]).Scan(&customer)
+					return in.QueryRow("select id from customers where "+member+" = ? order by id", body[member]).Scan(&customer)
 				}
 				if err = find(); errors.Is(err, sql.ErrNoRows) {
-					if _, err = in.Exec("insert into customers (email) values (?)", body["email"]); err == nil {
+					if _, err = in.Exec("insert into customers ("+member+") values (?)", body[member]); err == nil {
 						err = find()
 					}
 				}
@@ -100,17 +118,6 @@ func TestInitOfACustomerWhoIsFoundOrMade(t *testing.T) {
 			}
 			return http.StatusCreated, fmt.Sprintf(`{"id":%d}`, id), err
 		},
-	}
-	for broken, exit := range map[bool]int{false: exitPass, true: exitFinding} {
-		t.Run(fmt.Sprint("broken: ", broken), func(t *testing.T) {
-			t.Parallel()
-			text, got := f.play(t, broken, "distinct-twins", "burst-same-key", "double-click")
-			require.Contains(t, text, "select count(email) - count(distinct email) from customers")
-			require.Equal(t, exit, got.code, "%s\n%s", text, got)
-			if broken {
-				require.Contains(t, got.out, "same-customers-email")
-			}
-		})
 	}
 }
 
@@ -166,6 +173,56 @@ func TestInitOfWhatIsThereOnceForTwoThings(t *testing.T) {
 			require.Equal(t, exit, got.code, "%s\n%s", text, got)
 			if broken {
 				require.Contains(t, got.out, "coupons-redeemed")
+			}
+		})
+	}
+}
+
+// TestInitOfARowThatCreatesShareAndThatCountsThem holds that a row which two creates share is not what they make, though it counts them: each makes a
+// row that refers to it, which its answer names. The broken service counts before it looks whether the key is taken.
+func TestInitOfARowThatCreatesShareAndThatCountsThem(t *testing.T) {
+	t.Parallel()
+	f := foundOrMade{
+		tables: `create table species (id integer primary key, name text not null unique, trees integer not null);
+			create table trees (id integer primary key, request_key text not null unique, species_id int not null references species (id), cm integer not null);
+			insert into species values (70, 'Fagus sylvatica', 1); insert into trees values (3, 'k-0', 70, 12)`,
+		curl: `-d '{"species":"Quercus robur","cm":120}'`,
+		handle: func(db *sql.DB, broken bool, key string, body map[string]any) (status int, answer string, err error) {
+			tx, err := db.Begin()
+			if err != nil {
+				return 0, "", err
+			}
+			defer func() { _ = tx.Rollback() }()
+			id, said := 0, ""
+			known := func() error {
+				return tx.QueryRow("select trees.id, name || cm from trees join species on species.id = species_id where request_key = ?", key).Scan(&id, &said)
+			}
+			err = known()
+			if errors.Is(err, sql.ErrNoRows) || err == nil && broken && said == fmt.Sprint(body["species"], body["cm"]) {
+				if _, err = tx.Exec("insert into species (name, trees) values (?, 1) on conflict do update set trees = trees + 1", body["species"]); err == nil {
+					_, err = tx.Exec("insert into trees (request_key, species_id, cm) select ?, id, ? from species where name = ? on conflict do nothing", key, body["cm"], body["species"])
+				}
+				if err == nil {
+					err = known()
+				}
+			}
+			if err == nil {
+				err = tx.Commit()
+			}
+			if err == nil && said != fmt.Sprint(body["species"], body["cm"]) {
+				return http.StatusUnprocessableEntity, `{"error":"key_reused"}`, nil
+			}
+			return http.StatusCreated, fmt.Sprintf(`{"id":%d}`, id), err
+		},
+	}
+	for broken, exit := range map[bool]int{false: exitPass, true: exitFinding} {
+		t.Run(fmt.Sprint("broken: ", broken), func(t *testing.T) {
+			t.Parallel()
+			text, got := f.play(t, broken, "plain-create", "distinct-twins", "burst-same-key")
+			require.Contains(t, text, "select coalesce(sum(trees), 0) from species")
+			require.Equal(t, exit, got.code, "%s\n%s", text, got)
+			if broken {
+				require.Contains(t, got.out, "species-trees")
 			}
 		})
 	}

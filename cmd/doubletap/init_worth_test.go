@@ -185,7 +185,14 @@ func TestInitOfNumbersThatEqualCreatesChangeOtherwise(t *testing.T) {
 		},
 		"each request costs": {
 			loyalty{tables: byName, asked: "update customers set points = points - 5 where name = ?2 and ?1 > 0", cents: 4200},
-			"Whether only creates change customers.points, and each by what it writes down: those that were sent did, and it did not stay as it was when one was repeated",
+			"Whether only creates change customers.points",
+		},
+		"each request counts for the row that is referred to": {
+			loyalty{
+				tables: byName, refers: "integer not null references customers (id)", who: "1", cents: 4200,
+				asked: "update customers set purchases_made = purchases_made + 1 where id = ?2 and ?1 > 0",
+			},
+			"Whether only creates change customers.purchases_made, and each by what it writes down: those that were sent did, and it did not stay as it was when one was repeated",
 		},
 		"when it was": {
 			loyalty{tables: byName + "alter table customers add column last_bought_at integer;", raise: []string{"update customers set last_bought_at = cast(unixepoch('subsec') * 1000 as integer) where name = ?2 and ?1 > 0"}, cents: 4200},

@@ -57,6 +57,7 @@ func (f *File) settle() error {
 	}
 	f.differs()
 	f.distinguish()
+	distinguishMade(f)
 	elements(f)
 	f.apart()
 	f.alter = f.chooseAlter()

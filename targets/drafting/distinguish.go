@@ -36,6 +36,27 @@ func (f *File) distinguish() {
 	}
 }
 
+// distinguishMade lets a text differ that has come to a row of another table, which the created one refers to: the create has made that row, and in
+// runs it has to be made again, as it may be twice when requests come at the same time. A row with numbers may be one whose balance creates have in
+// common.
+func distinguishMade(f *File) {
+	if f.Proof == nil {
+		return
+	}
+	for _, o := range f.Proof.Others {
+		refers := slices.ContainsFunc(f.Proof.Table.Refers, func(r databases.Reference) bool { return r.Table == o.Table.FullName() })
+		counts := slices.ContainsFunc(o.Table.Columns, func(c databases.Column) bool {
+			return c.HoldsNumber() && !slices.Contains(o.Table.Primary, c.Name) && !idLike.MatchString(c.Name)
+		})
+		if o.Column == "" || o.Inside || !refers || counts || len(o.texts) != 1 {
+			continue
+		}
+		if text := o.texts[0]; text != f.Proof.Text && f.Draft.Templates[text] == "" && !slices.Contains(f.same, text) {
+			f.Draft.Templates[text] = referenceTemplate
+		}
+	}
+}
+
 // distinguishMeasured lets one time or number of a unique constraint differ where nothing else of it does.
 func distinguishMeasured(f *File, unique, members []string) {
 	for _, pointer := range Measured(f) {

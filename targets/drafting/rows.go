@@ -290,6 +290,7 @@ func (f *File) effects() {
 		case slices.ContainsFunc(f.Children, func(c Child) bool { return c.Table.FullName() == o.Table.FullName() }):
 		case o.unlinked():
 			unlinked = append(unlinked, o)
+		case slices.ContainsFunc(f.Proof.Others, func(all Beside) bool { return all.unlinked() && all.Table.FullName() == o.Table.FullName() }):
 		case o.Again > 0 && o.atMost():
 			sent = append(sent, o)
 		default:
@@ -316,7 +317,7 @@ func (f *File) effects() {
 	}
 	all := len(f.Proof.Several.Rows)
 	above, named := parent(f)
-	stands := all > 0 || len(counted) > 0 || len(sent) > 0 || len(unlinked) > 0 || len(f.Proof.Books) > 0 || len(f.Proof.Numbers) > 0 || named
+	stands := all > 0 || len(counted) > 0 || len(sent) > 0 || len(unlinked) > 0 || len(f.Proof.Books) > 0 || len(f.Proof.Numbers) > 0 || named || f.Proof.Through != nil && len(f.Proof.Through.Counts) > 0
 	switch {
 	case all == 0 && len(counted) > 0:
 		f.line("    effects: # tables that refer to %s, and how many rows one create has made there; leave out logs", inert.Comment(f.Proof.Table.FullName()))
@@ -339,6 +340,9 @@ func (f *File) effects() {
 		totalled(f, unlinked)
 		books(f)
 		numbersOnce(f)
+		if f.Proof.Through != nil {
+			f.Proof.Through.sharedCounts(f)
+		}
 		indent = "    #"
 	}
 	children(indent, others)

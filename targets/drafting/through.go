@@ -26,6 +26,7 @@ type Through struct {
 	Table  databases.Table
 	Column string // holds the marker
 	By     databases.Reference
+	Counts []string // columns that each create makes greater by one
 }
 
 // Sharing are the tables of which one may hold what each create makes, where the row that holds the marker may be one that creates share: theirs
@@ -36,25 +37,44 @@ func Sharing(f File) []Child {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(f.Children), func(c Child) bool {
-		return c.Rows != 1 || bookkeeping.MatchString(c.Table.Name) || HoldsMessages(c.Table) || c.Table.TypeOf(c.By.Column) != p.Table.TypeOf(c.By.Theirs)
+		return c.Rows != 1 || bookkeeping.MatchString(c.Table.Name) || HoldsMessages(c.Table) || !alikeIn(c.Table.TypeOf(c.By.Column), p.Table.TypeOf(c.By.Theirs))
 	})
+}
+
+// alikeIn reports that columns of two types may hold the same id: an int refers to an integer, or to a bigint.
+func alikeIn(a, b string) bool {
+	number := func(kind string) bool { return databases.Column{Type: kind}.HoldsNumber() }
+	return a == b || number(a) && number(b)
 }
 
 // someNumber matches what may be a balance or a count.
 var someNumber = regexp.MustCompile(`^-?\d+(\.\d+)?$`)
 
-// Grown reports that a number of a row is another one than that of the first create's row is, and no key: each create may add to it, and then it is
-// what creates make.
-func (p *Proof) Grown(row map[string]string) bool {
+// Grown are the columns of a row with another number than the first create's row has, and which are no key: each create may add to them, and then the
+// row is what creates make.
+func (p *Proof) Grown(row map[string]string) (grown []string) {
 	keys := slices.Concat(append([][]string{p.Table.Primary}, p.Table.Unique...)...)
-	return slices.ContainsFunc(p.Table.Columns, func(c databases.Column) bool {
-		return !slices.Contains(keys, c.Name) && someNumber.MatchString(row[c.Name]) && row[c.Name] != p.Row[c.Name]
-	})
+	for _, c := range p.Table.Columns {
+		if !slices.Contains(keys, c.Name) && someNumber.MatchString(row[c.Name]) && row[c.Name] != p.Row[c.Name] {
+			grown = append(grown, c.Name)
+		}
+	}
+	return grown
+}
+
+// counts reports that columns of the shared row say how many creates there were: one after the first, and two now.
+func (p *Proof) counts(shared map[string]string, columns []string) bool {
+	return !slices.ContainsFunc(columns, func(c string) bool { return p.Row[c] != "1" || shared[c] != "2" })
 }
 
 // FindThrough takes the rows of another table for what creates make, where two creates under keys of their own have shared the row with the marker
-// and made a row each there. Which is whose must be seen by the key that stands in it, or by the answer that names it. It reports whether it is.
-func FindThrough(f *File, child Child, rows []map[string]string, answers []Answer) bool {
+// and made a row each there. Which is whose must be seen by the key that stands in it, or by the answer that names it; where they have changed
+// numbers of the row that they share, by the answer, and the numbers may be no more than counts. It reports whether it is.
+func FindThrough(f *File, child Child, shared map[string]string, rows []map[string]string, answers []Answer) bool {
+	grown := f.Proof.Grown(shared)
+	if len(grown) > 0 && !f.Proof.counts(shared, grown) {
+		return false
+	}
 	if len(rows) != 2 || len(answers) != 2 {
 		return false
 	}
@@ -74,10 +94,10 @@ func FindThrough(f *File, child Child, rows []map[string]string, answers []Answe
 	if !keyed && !named(first, second) {
 		first, second = other(rows[1], answers[0]), other(rows[0], answers[1])
 	}
-	if !keyed && !named(first, second) {
+	if (!keyed || len(grown) > 0) && !named(first, second) {
 		return false
 	}
-	second.Where = Where{Column: child.By.Column, Exact: true, Through: &Through{f.Proof.Table, f.Proof.Column, child.By}}
+	second.Where = Where{Column: child.By.Column, Exact: true, Through: &Through{f.Proof.Table, f.Proof.Column, child.By, grown}}
 	second.Late, second.Others = f.Proof.Late, f.Proof.Others
 	f.Proof, f.Children = &second, nil
 	return true
@@ -98,4 +118,14 @@ func (t *Through) condition(f *File) string {
 	of := f.Dialect.TableName(t.Table)
 	return fmt.Sprintf("%s.%s in (select %s.%s from %s where %s)", f.Dialect.TableName(f.Proof.Table), f.Dialect.Name(f.Proof.Column), of, f.Dialect.Name(t.By.Theirs), of,
 		contains(f.Dialect, of+"."+f.Dialect.Name(t.Column), true))
+}
+
+// sharedCounts writes the effects of what the shared row counts.
+func (t *Through) sharedCounts(f *File) {
+	of := f.Dialect.TableName(t.Table)
+	for _, column := range t.Counts {
+		f.line("      - name: %s # of the row that creates share which say the same", literal(Slug(t.Table.FullName()+"."+column)))
+		f.line("        query: %s", literal(fmt.Sprintf("select coalesce(sum(%s), 0) from %s where %s", f.Dialect.Name(column), of, contains(f.Dialect, of+"."+f.Dialect.Name(t.Column), true))))
+		f.line("        value: 1")
+	}
 }

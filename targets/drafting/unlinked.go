@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
@@ -23,8 +24,17 @@ func MayBeUnlinked(f *File, t databases.Table) bool {
 	return !same(f.Proof.Table) && (f.Proof.Through == nil || !same(f.Proof.Through.Table)) && (HoldsMessages(t) || !bookkeeping.MatchString(t.Name) && !noting.MatchString(t.Name) && !ofCalls.MatchString(t.Name)) &&
 		!slices.ContainsFunc(t.Columns, func(c databases.Column) bool { return ofRequests.MatchString(c.Name) }) &&
 		!slices.ContainsFunc(f.Children, func(c Child) bool { return same(c.Table) }) &&
-		!slices.ContainsFunc(f.Proof.Others, func(o Beside) bool { return same(o.Table) }) &&
+		!slices.ContainsFunc(f.Proof.Others, func(o Beside) bool { return same(o.Table) && (o.unlinked() || asksFor(*f, o)) }) &&
 		!slices.ContainsFunc(f.Proof.Books, func(b Book) bool { return same(b.Of) || same(b.Entries) })
+}
+
+// asksFor reports that effects can ask for the rows of another table: what came there in the one create is sent by all, and by it runs ask.
+func asksFor(f File, o Beside) bool {
+	if f.settle() != nil {
+		return true
+	}
+	condition, rows := holds(&f, o)
+	return rows > 0 && (f.Proof.ByReference || strings.Contains(condition, ":marker"))
 }
 
 // Unlinked notes that each create adds so many rows to a table, and that there were so many when it had been repeated. Where a repetition adds
