@@ -220,6 +220,7 @@ func TestInitOfARowThatCreatesShareAndThatCountsThem(t *testing.T) {
 			t.Parallel()
 			text, got := f.play(t, broken, "plain-create", "distinct-twins", "burst-same-key")
 			require.Contains(t, text, "select coalesce(sum(trees), 0) from species")
+			require.Contains(t, text, "missing_key: {statuses: [400]")
 			require.Equal(t, exit, got.code, "%s\n%s", text, got)
 			if broken {
 				require.Contains(t, got.out, "species-trees")

@@ -123,9 +123,13 @@ func (t *Through) condition(f *File) string {
 // sharedCounts writes the effects of what the shared row counts.
 func (t *Through) sharedCounts(f *File) {
 	of := f.Dialect.TableName(t.Table)
+	condition := contains(f.Dialect, of+"."+f.Dialect.Name(t.Column), true)
+	if f.Proof.ByReference { // effects are asked with what rows are
+		condition = strings.ReplaceAll(condition, ":marker", ":reference")
+	}
 	for _, column := range t.Counts {
 		f.line("      - name: %s # of the row that creates share which say the same", literal(Slug(t.Table.FullName()+"."+column)))
-		f.line("        query: %s", literal(fmt.Sprintf("select coalesce(sum(%s), 0) from %s where %s", f.Dialect.Name(column), of, contains(f.Dialect, of+"."+f.Dialect.Name(t.Column), true))))
+		f.line("        query: %s", literal(fmt.Sprintf("select coalesce(sum(%s), 0) from %s where %s", f.Dialect.Name(column), of, condition)))
 		f.line("        value: 1")
 	}
 }
