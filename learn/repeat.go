@@ -712,7 +712,7 @@ func otherBody(ctx context.Context, i *inquiry, asking *questioner, r *drafting.
 			continue
 		}
 		gone := rows == 0 && r.First.Done() && r.Altered.Done() // the other body has a marker of its own
-		if gone || i.file.Proof.ByReference && changed(ctx, i, markers[0]) && !adds(ctx, i, asking) {
+		if gone || r.Altered.Done() && changed(ctx, i, markers[0]) && !adds(ctx, i, asking) {
 			r.Replacing = r.Altered
 		}
 		return fit(ctx, i, r)
