@@ -158,3 +158,45 @@ func TestInitSeesThatAnotherBodyReplacesAPart(t *testing.T) {
 		})
 	}
 }
+
+// TestInitKeepsTheTypeOfAnID holds that a marker stands behind the type of an id that has one, as in document:budget-2026: nothing else is taken.
+func TestInitKeepsTheTypeOfAnID(t *testing.T) {
+	t.Parallel()
+	typed := regexp.MustCompile(`^(user|document):([^:\s]+)$`)
+	for broken, want := range map[bool]int{false: exitPass, true: exitFinding} {
+		t.Run(fmt.Sprint("broken: ", broken), func(t *testing.T) {
+			t.Parallel()
+			schema := "create table grants (id integer primary key, subject text, object text"
+			if !broken {
+				schema += ", unique (subject, object)"
+			}
+			db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", schema+")")
+			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var body struct{ User, Object string }
+				_ = json.NewDecoder(r.Body).Decode(&body)
+				user, object, found := typed.FindStringSubmatch(body.User), typed.FindStringSubmatch(body.Object), 0
+				if user == nil || object == nil {
+					says(w, http.StatusBadRequest, `{"error": "an id has a type"}`)
+					return
+				}
+				taken := db.QueryRow("select 1 from grants where subject = ? and object = ?", user[2], object[2]).Scan(&found) == nil
+				if !taken {
+					time.Sleep(2 * time.Millisecond)
+					_, err := db.Exec("insert into grants (subject, object) values (?, ?)", user[2], object[2])
+					taken = err != nil
+				}
+				if taken {
+					says(w, http.StatusConflict, `{"error": "exists"}`)
+					return
+				}
+				says(w, http.StatusCreated, fmt.Sprintf(`{"object":%q}`, body.Object))
+			}))
+			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+			file, said := initiated(t, env, exitPass, "--curl", `curl -d '{"user": "user:anne", "object": "document:budget-2026"}' `+address+"/grants", "--db", env["DATABASE_URL"])
+			text := readFile(t, file)
+			require.Contains(t, text, "document:{{.Intent.Marker}}", said)
+			got := callWith(t.Context(), env, append([]string{"run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay"}, racing[broken]...)...)
+			require.Equal(t, want, got.code, "%s\n%s", text, got)
+		})
+	}
+}

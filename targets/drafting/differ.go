@@ -25,6 +25,9 @@ var amountLike = regexp.MustCompile(`^[+-]?\d+[.,]\d{1,4}$`)
 // uuidLike matches a UUID of any version.
 var uuidLike = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
+// typedLike matches an id behind the type of what it names, as in document:budget-2026 or urn:isbn:0451450523.
+var typedLike = regexp.MustCompile(`^((?:[A-Za-z][\w.+-]*:)+)[^\s:/]+$`)
+
 // uuidBehind matches a UUID behind a word or a scheme, as in urn:uuid: or msg_.
 var uuidBehind = regexp.MustCompile(`^(.*[:_/.=-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
@@ -402,6 +405,8 @@ func (d Draft) marking(pointer string) string {
 		return extended(text, markerTemplate)
 	case isHost(d, pointer, text): // within what its owner has
 		return markerTemplate + "." + Escape(text)
+	case typedLike.MatchString(text):
+		return Escape(typedLike.FindStringSubmatch(text)[1]) + markerTemplate
 	}
 	return markerTemplate
 }
