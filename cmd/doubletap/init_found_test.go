@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -15,7 +16,19 @@ import (
 type foundOrMade struct {
 	tables string
 	curl   string // the create, but for its address
-	handle func(db *sql.DB, broken bool, key string, body map[string]any) (status int, answer string, err error)
+	handle func(db *sql.DB, broken bool, meet func(), key string, body map[string]any) (status int, answer string, err error)
+}
+
+// meeting lets two requests that come at the same time wait for each other: what they do then, they do at the same time.
+func meeting() func() {
+	met := make(chan struct{})
+	return func() {
+		select {
+		case met <- struct{}{}:
+		case <-met:
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
 }
 
 // querier is a database, or a transaction there.
@@ -29,6 +42,7 @@ func (f foundOrMade) open(t *testing.T, broken bool) (address, database string) 
 	t.Helper()
 	db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", f.tables)
 	db.SetMaxOpenConns(4)
+	meet := meeting()
 	return serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body map[string]any
 		key := r.Header.Get("Idempotency-Key")
@@ -36,7 +50,7 @@ func (f foundOrMade) open(t *testing.T, broken bool) (address, database string) 
 			says(w, http.StatusBadRequest, `{"error":"no_key"}`)
 			return
 		}
-		status, answer, err := f.handle(db, broken, key, body)
+		status, answer, err := f.handle(db, broken, meet, key, body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -80,7 +94,7 @@ func ordersOf(member, value string) foundOrMade {
 		tables: `create table customers (id integer primary key, ` + member + ` text not null);
 			create table orders (id integer primary key, request_key text not null unique, customer_id integer not null references customers (id), item text not null, qty integer not null)`,
 		curl: `-d '{"` + member + `":"` + value + `","item":"two lamps for the hall","qty":3}'`,
-		handle: func(db *sql.DB, broken bool, key string, body map[string]any) (status int, answer string, err error) {
+		handle: func(db *sql.DB, broken bool, meet func(), key string, body map[string]any) (status int, answer string, err error) {
 			in, commit := querier(db), func() error { return nil }
 			if !broken {
 				tx, err := db.Begin()
@@ -99,6 +113,9 @@ func ordersOf(member, value string) foundOrMade {
 					return in.QueryRow("select id from customers where "+member+" = ? order by id", body[member]).Scan(&customer)
 				}
 				if err = find(); errors.Is(err, sql.ErrNoRows) {
+					if broken {
+						meet()
+					}
 					if _, err = in.Exec("insert into customers ("+member+") values (?)", body[member]); err == nil {
 						err = find()
 					}
@@ -129,12 +146,15 @@ func TestInitOfWhatIsThereOnceForTwoThings(t *testing.T) {
 		tables: `create table coupons (code text primary key, redeemed integer not null); insert into coupons values ('SPRING', 0);
 			create table redemptions (id integer primary key, request_key text not null unique, code text not null references coupons (code), customer text not null, unique (code, customer))`,
 		curl: `-d '{"code":"SPRING","customer":"ada"}'`,
-		handle: func(db *sql.DB, broken bool, key string, body map[string]any) (status int, answer string, err error) {
+		handle: func(db *sql.DB, broken bool, meet func(), key string, body map[string]any) (status int, answer string, err error) {
 			id, by := 0, ""
 			known := func() error {
 				return db.QueryRow("select id, request_key from redemptions where request_key = ?1 or (code = ?2 and customer = ?3) order by request_key = ?1 desc", key, body["code"], body["customer"]).Scan(&id, &by)
 			}
 			if err = known(); errors.Is(err, sql.ErrNoRows) {
+				if broken {
+					meet()
+				}
 				tx, err := db.Begin()
 				if err != nil {
 					return 0, "", err
@@ -187,7 +207,7 @@ func TestInitOfARowThatCreatesShareAndThatCountsThem(t *testing.T) {
 			create table trees (id integer primary key, request_key text not null unique, species_id int not null references species (id), cm integer not null);
 			insert into species values (70, 'Fagus sylvatica', 1); insert into trees values (3, 'k-0', 70, 12)`,
 		curl: `-d '{"species":"Quercus robur","cm":120}'`,
-		handle: func(db *sql.DB, broken bool, key string, body map[string]any) (status int, answer string, err error) {
+		handle: func(db *sql.DB, broken bool, _ func(), key string, body map[string]any) (status int, answer string, err error) {
 			tx, err := db.Begin()
 			if err != nil {
 				return 0, "", err

@@ -152,7 +152,7 @@ func TestInitOfALogOfRequests(t *testing.T) {
 }
 
 // TestInitAltersWhatMayBeAnother holds that another body that is refused for what it says, and not for its being another one, shows nothing: then
-// another member is altered, if there is one.
+// another member is altered, if there is one, or the marker alone.
 func TestInitAltersWhatMayBeAnother(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -160,7 +160,7 @@ func TestInitAltersWhatMayBeAnother(t *testing.T) {
 		learns, lacks string
 	}{
 		"another member": {`{"note":"for ada","level":3,"weight":1.5}`, "alter: {weight: 2.5}", "on_mismatch: reject"},
-		"no other":       {`{"note":"for ada","level":3}`, "What another body could be", "on_mismatch: reject"},
+		"no other":       {`{"note":"for ada","level":3}`, `alter: {note: "{{.Intent.Marker}}"}`, "on_mismatch: reject"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
