@@ -110,3 +110,38 @@ func TestAUUIDBehindAWord(t *testing.T) {
 	d.members("")
 	require.Equal(t, []string{"/Buyer"}, d.Texts)
 }
+
+// TestOnceTogetherIsWhatRefuses holds that members which make two creates one are those of the constraint that the body can break: (id, note) stands
+// there for others to refer to, and one with the key or the time of each create refuses nothing either.
+func TestOnceTogetherIsWhatRefuses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		unique [][]string
+		with   []string
+		found  bool
+	}{
+		"what is sent":         {[][]string{{"id", "note"}, {"request_key", "note"}, {"made_at", "note"}, {"customer", "note"}}, []string{"/customer"}, true},
+		"what is not sent":     {[][]string{{"tenant", "note"}}, []string{}, true},
+		"most of it":           {[][]string{{"tenant", "note"}, {"customer", "tenant", "note"}}, []string{"/customer"}, true},
+		"nothing that refuses": {[][]string{{"id", "note"}, {"request_key", "note"}, {"note", "made_at"}}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := File{
+				Dialect: databases.SQLite, Proof: &Proof{
+					Text: "/note", Where: Where{Column: "note", Exact: true}, Identity: "id", Row: map[string]string{"id": "7", "customer": "ada", "tenant": "north", "note": "x", "request_key": "k", "made_at": "2027-03-01 10:00:00"},
+					Table: databases.Table{Name: "memos", Primary: []string{"id"}, Unique: c.unique, Columns: []databases.Column{
+						{Name: "id", Type: "integer"}, {Name: "note", Type: "text"}, {Name: "customer", Type: "text"}, {Name: "tenant", Type: "text"}, {Name: "request_key", Type: "text"}, {Name: "made_at", Type: "timestamp"},
+					}},
+				},
+				Draft: Draft{Name: "create", Method: "POST", Path: "/memos", Body: map[string]any{"note": "x", "customer": "ada"}, Texts: []string{"/note"}, Key: InHeader("Idempotency-Key")},
+			}
+			r := Repeated{}
+			OnceTogether(&f, &r, Answer{Status: 409})
+			require.Equal(t, c.found, r.Constrained)
+			if c.found {
+				require.ElementsMatch(t, c.with, r.With)
+			}
+		})
+	}
+}

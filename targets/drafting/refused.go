@@ -8,23 +8,42 @@ import (
 // OnceTogether notes that the same body under another key made no second row, as the database allows the marker once together with what other
 // members say, such as a coupon and a customer: those make two creates one, and none of them is altered.
 func OnceTogether(f *File, r *Repeated, answer Answer) {
-	for _, columns := range append([][]string{f.Proof.Table.Primary}, f.Proof.Table.Unique...) {
-		if len(columns) < 2 || !slices.Contains(columns, f.Proof.Column) {
-			continue
-		}
-		r.Natural, r.Constrained = []string{f.Proof.Text}, true
-		for _, c := range columns {
-			if members := membersOf(f, c); c != f.Proof.Column && len(members) > 0 {
-				r.With = append(r.With, members[0])
-			}
-		}
-		if answer.Refused() {
-			r.Taken = &answer
-		}
-		f.Proof.Unfit = append(f.Proof.Unfit, r.With...) // with another value it is another thing
-		f.Doubt("Whether another key with the same %s may be refused, or get what is there: it made no second row, and the database allows (%s) once, so the file has it in natural_key. If each key is to make a row of its own, take it out.", strings.Join(append(r.Natural, r.With...), " and "), strings.Join(columns, ", "))
+	columns, with, found := onceTogether(f)
+	if !found {
 		return
 	}
+	r.Natural, r.Constrained, r.With = []string{f.Proof.Text}, true, append(r.With, with...)
+	if answer.Refused() {
+		r.Taken = &answer
+	}
+	f.Proof.Unfit = append(f.Proof.Unfit, r.With...) // with another value it is another thing
+	f.Doubt("Whether another key with the same %s may be refused, or get what is there: it made no second row, and the database allows (%s) once, so the file has it in natural_key. If each key is to make a row of its own, take it out.", strings.Join(append(r.Natural, r.With...), " and "), strings.Join(columns, ", "))
+}
+
+// onceTogether is the constraint over several columns that has the marker's, and the members that came to the others: the one of which the body
+// says most. One with a column that is another one for each create, such as (id, note) for others to refer to, refuses
+// nothing.
+func onceTogether(f *File) (columns, with []string, found bool) {
+	most, p := 0, f.Proof
+	for _, unique := range append([][]string{p.Table.Primary}, p.Table.Unique...) {
+		if len(unique) < 2 || !slices.Contains(unique, p.Column) {
+			continue
+		}
+		members, unsaid := []string{}, false
+		for _, c := range unique {
+			switch all := membersOf(f, c); {
+			case c == p.Column:
+			case len(all) > 0:
+				members = append(members, all[0])
+			case c == p.Identity || slices.Equal(p.Table.Primary, []string{c}) || NamesKey(c) || keyName.MatchString(squeezed(c)) || moment.MatchString(p.Table.TypeOf(c)):
+				unsaid = true
+			}
+		}
+		if !unsaid && (!found || len(members) > most) {
+			columns, with, found, most = unique, members, true, len(members)
+		}
+	}
+	return columns, with, found
 }
 
 // ByConstraint are the members of the body of which the table holds the same values once, going by the catalogue, the first of them one with whose
