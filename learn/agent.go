@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
@@ -35,17 +36,43 @@ const userAgent = "User-Agent"
 // knownRefusal says why a create had no effect that is answered with the failure of one before it, which had none: what holds its marker, such as a
 // log or a session, is nothing that was created. Empty: it may have had one.
 func knownRefusal(i *inquiry, answer drafting.Answer) string {
-	told := drafting.Failing(answer)
-	if len(told.Denied) == 0 {
-		return ""
-	}
-	for _, before := range i.failed {
-		if before.Status == told.Status && before.DeniedAt == told.DeniedAt && reflect.DeepEqual(before.Denied, told.Denied) {
-			showRefusal(i, told)
-			return noRow(told)
-		}
+	if before := failedAlike(i, answer); before != nil {
+		told := drafting.Failing(answer)
+		return fmt.Sprintf("the create was answered %d like one that left no row with its marker, and %s of the answer says what went wrong: mend the sample body in the file, or what the target misses.", told.Status, told.DeniedAt)
 	}
 	return ""
+}
+
+// failedAlike is the first create that had no effect and said the same failure; nil: there is none.
+func failedAlike(i *inquiry, answer drafting.Answer) *drafting.Answer {
+	told := drafting.Failing(answer)
+	for n, before := range i.failed {
+		if len(told.Denied) > 0 && before.Status == told.Status && before.DeniedAt == told.DeniedAt && reflect.DeepEqual(before.Denied, told.Denied) {
+			return &i.failed[n]
+		}
+	}
+	return nil
+}
+
+// namesAnother reports that an answer names something, and another thing than the failed one did: then its failure may be of something beside the
+// create, such as a mail that was not sent, and rows tell.
+func namesAnother(i *inquiry, answer drafting.Answer) bool {
+	before, names := failedAlike(i, answer), false
+	if before == nil {
+		return false
+	}
+	drafting.Scalars("", answer.Body, func(pointer string, value any) {
+		other, there := jsonpointer.Resolve(before.Body, pointer)
+		names = names || drafting.Named(pointer) && there && !reflect.DeepEqual(value, other)
+	})
+	return names
+}
+
+// refusedAgain is the answer as a refusal, which is shown.
+func refusedAgain(i *inquiry, answer drafting.Answer) drafting.Answer {
+	told := drafting.Failing(answer)
+	showRefusal(i, told)
+	return told
 }
 
 // noRow says that a create had no effect, by its answer.

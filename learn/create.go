@@ -117,10 +117,15 @@ func (i *inquiry) try(ctx context.Context) (drafting.Answer, string, error) {
 	}
 	i.file.Limit = answer.Limit
 	i.timed = answer.TellsTime(time.Now())
-	if why = knownRefusal(i, answer); why != "" {
-		return drafting.Failing(answer), why, nil
+	known := knownRefusal(i, answer)
+	if known != "" && !namesAnother(i, answer) {
+		return refusedAgain(i, answer), known, nil
 	}
 	why = i.look(ctx, drafting.Created{Status: answer.Status, Location: answer.Location, Answer: answer.Body, Text: answer.Text, Written: answer.Written, Dialect: i.file.Dialect, Marker: d.Markers()[i.file.Draft.Name][0]})
+	if p := i.file.Proof; known != "" && why == "" && !p.Named.Declared() { // a row that it does not name
+		i.file.Proof, i.file.Children = nil, nil
+		return refusedAgain(i, answer), known, nil
+	}
 	if refused := drafting.Failing(answer); why != "" && refused.Refused() {
 		i.declined, i.failed = append(i.declined, refused), append(i.failed, refused)
 		showRefusal(i, refused)

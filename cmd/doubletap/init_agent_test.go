@@ -83,3 +83,34 @@ func TestInitFindsALinkThatNames(t *testing.T) {
 	got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "plain-create", "sequential-replay", "burst-same-key")
 	require.Equal(t, exitPass, got.code, got)
 }
+
+// TestInitTakesACreateThatSaysWhatElseFailed holds that a create which says each time that something beside it failed, such as a mail, is found by
+// another member, where the first one stood in no column; what fails and names each request anew has created nothing, though a log has the marker.
+func TestInitTakesACreateThatSaysWhatElseFailed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ insert, answer, found string }{
+		"a mail":     {"insert into orders (email, item) values (?1, ?2)", `{"id": %d, "error": "mail_not_sent"}`, "from orders"},
+		"the create": {"insert into tries (email) values (?1)", `{"request_id": "a-%d-b", "error": "not_paid"}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table orders (id integer primary key, email text, item text); create table tries (id integer primary key, email text)")
+			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var body map[string]string
+				_ = json.NewDecoder(r.Body).Decode(&body)
+				made, err := db.Exec(c.insert, body["email"], fmt.Sprintf("%x", sha256.Sum256([]byte(body["item"]))))
+				if err != nil {
+					http.Error(w, err.Error(), http.StatusInternalServerError)
+					return
+				}
+				id, _ := made.LastInsertId()
+				says(w, http.StatusOK, fmt.Sprintf(c.answer, id))
+			}))
+			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+			file, said := initiated(t, env, exitPass, "--curl", `curl -d '{"email": "ada@example.org", "item": "two lamps for the hall"}' `+address+"/orders", "--db", env["DATABASE_URL"])
+			text := readFile(t, file)
+			require.NotContains(t, text, "from tries", said)
+			require.Contains(t, text, c.found, said)
+		})
+	}
+}
