@@ -145,3 +145,31 @@ func TestOnceTogetherIsWhatRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatThePathNamesIsWhatCreatesMake holds that rows which share another one are what creates make where their table is called as the path is, also
+// if its name is that of notes in other places; a log of what is shared stays one.
+func TestWhatThePathNamesIsWhatCreatesMake(t *testing.T) {
+	t.Parallel()
+	for table, shares := range map[string]bool{"visits": true, "visit_log": false, "place_views": false, "messages": false, "stays": true} {
+		places := databases.Table{Name: "places", Primary: []string{"id"}, Unique: [][]string{{"name"}}, Columns: []databases.Column{{Name: "id", Type: "integer"}, {Name: "name", Type: "text"}}}
+		refers := databases.Reference{Column: "place_id", Table: "places", Theirs: "id"}
+		child := databases.Table{Name: table, Primary: []string{"id"}, Columns: []databases.Column{{Name: "id", Type: "integer"}, {Name: "place_id", Type: "integer"}}, Refers: []databases.Reference{refers}}
+		f := File{
+			Dialect: databases.SQLite, Proof: &Proof{Text: "/place", Where: Where{Column: "name", Exact: true}, Table: places, Row: map[string]string{"id": "1", "name": "x"}},
+			Draft:    Draft{Name: "create", Method: "POST", Path: "/visits", Body: map[string]any{"place": "x"}, Texts: []string{"/place"}, Key: InHeader("Idempotency-Key")},
+			Children: []Child{{Table: child, By: refers, Rows: 1}},
+		}
+		require.Equal(t, shares, len(Sharing(f)) == 1, table)
+	}
+}
+
+// TestWhatIsFoundOrMadeMayBeMissing holds that init says what it cannot tell of rows that two creates made once: each may have to make its own.
+func TestWhatIsFoundOrMadeMayBeMissing(t *testing.T) {
+	t.Parallel()
+	for _, column := range []string{"", "email"} {
+		f := File{Proof: &Proof{}}
+		FoundOrMade(&f, databases.Table{Name: "payments"}, column)
+		require.Len(t, f.Doubts, 1)
+		require.Contains(t, f.Doubts[0], "f each create is to make one, such as of a payment")
+	}
+}

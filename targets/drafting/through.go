@@ -37,7 +37,8 @@ func Sharing(f File) []Child {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(f.Children), func(c Child) bool {
-		return c.Rows != 1 || bookkeeping.MatchString(c.Table.Name) || HoldsMessages(c.Table) || !alikeIn(c.Table.TypeOf(c.By.Column), p.Table.TypeOf(c.By.Theirs))
+		notes := (bookkeeping.MatchString(c.Table.Name) || HoldsMessages(c.Table)) && !namedAs(c.Table.Name, f.Draft.Path) // of creates, and not what they make
+		return c.Rows != 1 || notes || !alikeIn(c.Table.TypeOf(c.By.Column), p.Table.TypeOf(c.By.Theirs))
 	})
 }
 

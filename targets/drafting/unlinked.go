@@ -56,10 +56,10 @@ func Unlinked(f *File, t databases.Table, rows, again int) {
 func FoundOrMade(f *File, t databases.Table, column string) {
 	const why = "two creates that said the same, under two keys, made one row there"
 	if column == "" {
-		f.Doubt("Whether creates at the same time leave two rows in %s in place of one: %s. Nothing is known by which it is found, so no effect watches it.", t.FullName(), why)
+		f.Doubt("Whether %s has a row for what bodies say, or is to have one for each create: %s. Nothing is known by which it is found, so no effect watches it. If each create is to make one, such as of a payment, add an effect with count(*) and a delta: runs show then that it is missing.", t.FullName(), why)
 		return
 	}
-	f.Doubt("Whether two rows of %s may have one %s: %s, so it is found by what is said, or made. Runs say so if creates at the same time make two. If two may have the same, leave the effect out.", t.FullName(), column, why)
+	f.Doubt("Whether two rows of %s may have one %s: %s, so it is found by what is said, or made. Runs say so if creates at the same time make two. If two may have the same, leave the effect out; if each create is to make one, such as of a payment, let it count all rows, with a delta of 1.", t.FullName(), column, why)
 	f.Proof.Others = append(f.Proof.Others, Beside{Table: t, Rows: 1, Found: column})
 }
 
