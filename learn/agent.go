@@ -27,6 +27,7 @@ func asItsClient(i *inquiry, answer drafting.Answer, why string) bool {
 		return false
 	}
 	i.agent, d.Header[userAgent] = agent{true, told}, d.Agent
+	i.declined = nil // as another client, which runs are not
 	fmt.Fprintf(i.Said, "%s\ntrying with the source's User-Agent, as a session may be bound to it\n", why)
 	return true
 }

@@ -114,3 +114,25 @@ func TestInitTakesACreateThatSaysWhatElseFailed(t *testing.T) {
 		})
 	}
 }
+
+// TestInitTakesNoRefusalOfAnotherClientForADecline holds that a create which was refused to another client than the source's says nothing of those
+// that runs send.
+func TestInitTakesNoRefusalOfAnotherClientForADecline(t *testing.T) {
+	t.Parallel()
+	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table orders (id integer primary key, item text)")
+	address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]string
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		if !strings.HasPrefix(r.UserAgent(), "Mozilla") {
+			says(w, http.StatusForbidden, `{"error": "no_browser"}`)
+			return
+		}
+		_, _ = db.Exec("insert into orders (item) values (?)", body["item"])
+		says(w, http.StatusCreated, `{"done": true}`)
+	}))
+	env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+	file, said := initiated(t, env, exitPass, "--curl", `curl -A 'Mozilla/5.0 (X11)' -d '{"item": "two lamps for the hall"}' `+address+"/orders", "--db", env["DATABASE_URL"])
+	text := readFile(t, file)
+	require.Contains(t, text, "User-Agent: Mozilla/5.0 (X11)", said)
+	require.NotContains(t, text, "no_browser")
+}

@@ -173,3 +173,21 @@ func TestWhatIsFoundOrMadeMayBeMissing(t *testing.T) {
 		require.Contains(t, f.Doubts[0], "f each create is to make one, such as of a payment")
 	}
 }
+
+// TestWhatIsFoundByJSONIsCompared holds that two rows which are found by a member of a JSON document are told apart where the database has no equality
+// of such documents.
+func TestWhatIsFoundByJSONIsCompared(t *testing.T) {
+	t.Parallel()
+	for kind, c := range map[string]struct {
+		dialect databases.Dialect
+		query   string
+	}{
+		"json":  {databases.PostgreSQL, "select count(profile) - count(distinct cast(profile as text)) from customers"},
+		"jsonb": {databases.PostgreSQL, "select count(profile) - count(distinct profile) from customers"},
+		"JSON":  {databases.SQLite, "select count(profile) - count(distinct profile) from customers"},
+	} {
+		f := File{Dialect: c.dialect, Proof: &Proof{}}
+		totalled(&f, []Beside{{Table: databases.Table{Name: "customers", Columns: []databases.Column{{Name: "profile", Type: kind}}}, Rows: 1, Found: "profile"}})
+		require.Contains(t, f.out.String(), c.query, kind)
+	}
+}

@@ -66,13 +66,20 @@ func FoundOrMade(f *File, t databases.Table, column string) {
 // unlinked reports that nothing in the rows of a table says of which create they are.
 func (b Beside) unlinked() bool { return b.Column == "" }
 
+// unequal matches types of which PostgreSQL cannot say whether two values are the same.
+var unequal = regexp.MustCompile(`(?i)^(json|xml)$`)
+
 // totalled counts all rows of tables of which no row says of which create it is.
 func totalled(f *File, all []Beside) {
 	for _, o := range all {
 		if o.Found != "" {
 			column := f.Dialect.Name(o.Found)
+			comparable := column
+			if f.Dialect == databases.PostgreSQL && unequal.MatchString(o.Table.TypeOf(o.Found)) {
+				comparable = "cast(" + column + " as text)"
+			}
 			f.line("      - name: %s # a row is found by it, or made, so no two have the same", literal("same-"+Slug(o.Table.FullName()+"."+o.Found)))
-			f.line("        query: %s", literal(fmt.Sprintf("select count(%s) - count(distinct %s) from %s", column, column, f.Dialect.TableName(o.Table))))
+			f.line("        query: %s", literal(fmt.Sprintf("select count(%s) - count(distinct %s) from %s", column, comparable, f.Dialect.TableName(o.Table))))
 			f.line("        delta: 0")
 			continue
 		}
