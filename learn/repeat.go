@@ -169,6 +169,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if err := numbered(ctx, i, r); err != nil {
 		return err
 	}
+	if err := refuses(ctx, i, &r); err != nil {
+		return err
+	}
 	i.file.Learn(r)
 	twins(i, r, equal)
 	learnLimit(ctx, i, asking)

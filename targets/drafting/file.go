@@ -208,7 +208,7 @@ func (f *File) operation() {
 		f.line(`    alter: %s # what "the same key with another body" changes`, flow(changing(f, f.alter.Value)))
 	}
 	if f.alter != nil && !f.alter.unsent && f.alter.number() {
-		f.line("    # invalid: %s # a body that is refused with a 4xx: for a form that is corrected after it was refused", flow(changing(f, int64(-1))))
+		writeInvalid(f)
 	}
 	switch named := f.named(); {
 	case named.InText():

@@ -70,6 +70,7 @@ type Repeated struct {
 	Changed      bool               // likewise, but what it changed the row's content to is no sum
 	Replacing    *Answer            // to another body that replaced what the row holds; nil: none did
 	Mismatches   []Answer           // more refusals of another body under the key of a create, each of another create; nil: none was asked for
+	Invalid      int                // status with which a body with a negative number was refused, and made no row; 0: it was not
 	Unlike       []Answer           // answers to requests that are no such bodies, of which some may be refused, too: without a member, or with a key of another form
 }
 
@@ -106,6 +107,7 @@ type learnt struct {
 	inProgress  contract.Signature
 	missing     contract.Signature // a key is required
 	declined    contract.Signature // business
+	invalid     int                // status with which a body with a negative number is refused; 0: not known
 
 	success Success // by which every acknowledgement is known, beside its status
 
@@ -116,7 +118,7 @@ type learnt struct {
 // open. It promises only what was seen: what the file promises too much is a false finding in each
 // run, and what it promises too little is a doubt that its reader sees.
 func (f *File) Learn(r Repeated) {
-	l := learnt{from: true}
+	l := learnt{from: true, invalid: r.Invalid}
 	keyed := f.Draft.Keyed()
 	nameAgain(f, r)
 	if len(r.Declined) > 0 {
