@@ -6,7 +6,8 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
-// refuses learns whether a body with a negative number is refused for what it says, and leaves no row: then runs can send one, and correct it.
+// refuses learns whether a body with a negative number is refused for what it says, and leaves no row: then runs can send one, and correct it. What became of
+// its key is seen by what it is answered again, and by what the corrected one is.
 func refuses(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 	with, can := drafting.WithInvalid(i.file)
 	if !can || r.Rows != 1 {
@@ -16,15 +17,14 @@ func refuses(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 	if err != nil {
 		return err
 	}
-	answers, markers := asking.ask(ctx, "invalid", 1, "[{invalid: {}}]")
-	if len(answers) != 1 || !drafting.FindsInvalid(answers[0]) {
+	answers, markers := asking.ask(ctx, "invalid", 1, "[{invalid: {}}, {invalid: {}}, {send: {}}]")
+	if len(answers) != 3 {
 		return asking.err
 	}
-	for _, marker := range markers {
-		if rowsOf(ctx, i, marker) > 0 {
-			return asking.err
-		}
+	refusal := drafting.RefusalOf(answers[0], answers[1], answers[2], *r)
+	if len(markers) > 1 && rowsOf(ctx, i, markers[1]) > 0 {
+		return asking.err // of the body that was refused
 	}
-	r.Invalid = answers[0].Status
+	r.Invalid = refusal
 	return asking.err
 }

@@ -115,14 +115,14 @@ func foundOrMade(ctx context.Context, i *inquiry, asking *questioner, db *databa
 			all[n].column = landings[0].Columns[0]
 		}
 	}
-	if !slices.ContainsFunc(all, func(g growth) bool { return g.column != "" }) || !asking.alters() {
+	if !slices.ContainsFunc(all, func(g growth) bool { return g.found }) || !asking.alters() {
 		return all
 	}
 	asking.done(ctx, "alike-other", "[{send: {}}, {alter: {key: fresh}}]")
 	letBe(ctx, forChildren)
 	return grown(ctx, db, all, func(g *growth, by int) bool {
 		if g.rows += by; by > g.each { // what is altered tells rows apart as well
-			g.column = ""
+			g.column, g.found = "", g.found && !drafting.Owed(&i.file, g.table)
 		}
 		return true
 	})

@@ -248,3 +248,44 @@ func TestInitOfARowThatCreatesShareAndThatCountsThem(t *testing.T) {
 		})
 	}
 }
+
+// TestInitOfAPaymentThatEachCreateOwes holds that a row which each create owes, and nothing links to it, is counted though two creates that say the
+// same have one in the broken service: it takes the second payment of one amount for the first.
+func TestInitOfAPaymentThatEachCreateOwes(t *testing.T) {
+	t.Parallel()
+	f := foundOrMade{
+		tables: `create table orders (id integer primary key, request_key text not null unique, email text not null, item text not null, cents integer not null);
+			create table payments (id integer primary key, email text not null, cents integer not null)`,
+		curl: `-d '{"email":"ada@example.org","item":"two lamps for the hall","cents":1200}'`,
+		handle: func(db *sql.DB, broken bool, _ func(), key string, body map[string]any) (status int, answer string, err error) {
+			tx, err := db.Begin()
+			if err != nil {
+				return 0, "", err
+			}
+			defer func() { _ = tx.Rollback() }()
+			made, err := makes(tx, "insert into orders (request_key, email, item, cents) values (?, ?, ?, ?) on conflict do nothing", key, body["email"], body["item"], body["cents"])
+			if err == nil && made {
+				_, err = tx.Exec("insert into payments (email, cents) select ?1, ?2 where not ?3 or not exists (select 1 from payments where email = ?1 and cents = ?2)", body["email"], body["cents"], broken)
+			}
+			id, said := 0, ""
+			if err == nil {
+				err = tx.QueryRow("select id, item || cents from orders where request_key = ?", key).Scan(&id, &said)
+			}
+			if err == nil {
+				err = tx.Commit()
+			}
+			if err == nil && said != fmt.Sprint(body["item"], body["cents"]) {
+				return http.StatusUnprocessableEntity, `{"error":"key_reused"}`, nil
+			}
+			return http.StatusCreated, fmt.Sprintf(`{"id":%d}`, id), err
+		},
+	}
+	for broken, exit := range map[bool]int{false: exitPass, true: exitFinding} {
+		t.Run(fmt.Sprint("broken: ", broken), func(t *testing.T) {
+			t.Parallel()
+			text, got := f.play(t, broken, "plain-create", "distinct-twins")
+			require.Contains(t, text, "select count(*) from payments")
+			require.Equal(t, exit, got.code, "%s\n%s", text, got)
+		})
+	}
+}

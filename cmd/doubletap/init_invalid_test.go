@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,6 +57,8 @@ func TestInitOfABodyThatIsRefused(t *testing.T) {
 			file, said := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: k-20240017' -d '{"item": "a desk lamp", "quantity": 2}' `+address+"/orders", "--db", env["DATABASE_URL"])
 			text := readFile(t, file)
 			require.Contains(t, text, "\n    invalid: {quantity: -1} # it was refused with 422", said)
+			require.Equal(t, broken, strings.Contains(text, "errors: {store_4xx: false}"), text)
+			require.Equal(t, broken, strings.Contains(text, "a body that was refused with 422 was answered 409 when it came again"), text)
 			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "corrected-after-refusal")
 			require.Equal(t, want, got.code, "%s\n%s", text, got)
 		})

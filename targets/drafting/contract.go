@@ -65,8 +65,14 @@ func (f *File) contract() {
 			f.line("  replay: {status: {201: %s}} # all of them are documented; no create was repeated", flow(again))
 		}
 	}
-	if d := f.learnt.declined; len(d.Statuses) > 0 {
-		f.line("  errors: {declined: {%s}} # some creates were refused where others like them were done", signed(d))
+	declined, keeps := f.learnt.declined, f.learnt.invalid.Again != 0
+	switch {
+	case len(declined.Statuses) > 0 && keeps:
+		f.line("  errors: {store_4xx: false, declined: {%s}} # some creates were refused where others like them were done", signed(declined))
+	case len(declined.Statuses) > 0:
+		f.line("  errors: {declined: {%s}} # some creates were refused where others like them were done", signed(declined))
+	case keeps:
+		f.line("  errors: {store_4xx: false} # a refusal leaves the key free")
 	}
 	f.ack()
 }

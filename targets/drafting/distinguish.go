@@ -45,10 +45,7 @@ func distinguishMade(f *File) {
 	}
 	for _, o := range f.Proof.Others {
 		refers := slices.ContainsFunc(f.Proof.Table.Refers, func(r databases.Reference) bool { return r.Table == o.Table.FullName() })
-		counts := slices.ContainsFunc(o.Table.Columns, func(c databases.Column) bool {
-			return c.HoldsNumber() && !slices.Contains(o.Table.Primary, c.Name) && !idLike.MatchString(c.Name)
-		})
-		if o.Column == "" || o.Inside || !refers || counts || len(o.texts) != 1 {
+		if o.Column == "" || o.Inside || !refers || holdsAmounts(o.Table) || len(o.texts) != 1 {
 			continue
 		}
 		if text := o.texts[0]; text != f.Proof.Text && f.Draft.Templates[text] == "" && !slices.Contains(f.same, text) {

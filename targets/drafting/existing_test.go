@@ -126,7 +126,7 @@ func TestTheRefusalOfAnotherBodyIsKnownByItsWords(t *testing.T) {
 	} {
 		altered := read(c.altered)
 		f := &File{Draft: Draft{Body: map[string]any{"title": "lamp"}}}
-		got := mismatched(f, Repeated{Altered: &altered, Mismatches: []Answer{read(c.again)}, Unlike: []Answer{read(c.unlike)}})
+		got := mismatched(f, Repeated{Altered: &altered, OtherBodies: OtherBodies{Mismatches: []Answer{read(c.again)}, Unlike: []Answer{read(c.unlike)}}})
 		require.Equal(t, []int{422}, got.Statuses, name)
 		require.Equal(t, c.where, got.Where, name)
 	}

@@ -69,9 +69,14 @@ type Repeated struct {
 	Added        bool               // the same body under another key made no second row, and added to the row what it says
 	Changed      bool               // likewise, but what it changed the row's content to is no sum
 	Replacing    *Answer            // to another body that replaced what the row holds; nil: none did
-	Mismatches   []Answer           // more refusals of another body under the key of a create, each of another create; nil: none was asked for
-	Invalid      int                // status with which a body with a negative number was refused, and made no row; 0: it was not
-	Unlike       []Answer           // answers to requests that are no such bodies, of which some may be refused, too: without a member, or with a key of another form
+	OtherBodies
+}
+
+// OtherBodies are answers to bodies that are refused. The zero value: none was sent.
+type OtherBodies struct {
+	Mismatches []Answer // more refusals of another body under the key of a create, each of another create
+	Unlike     []Answer // answers to requests that are no such bodies, of which some may be refused, too: without a member, or with a key of another form
+	Invalid    Refusal  // of a body with a negative number
 }
 
 // Retold is how a create is answered that names what is there already.
@@ -107,7 +112,7 @@ type learnt struct {
 	inProgress  contract.Signature
 	missing     contract.Signature // a key is required
 	declined    contract.Signature // business
-	invalid     int                // status with which a body with a negative number is refused; 0: not known
+	invalid     Refusal            // of a body with a negative number
 
 	success Success // by which every acknowledgement is known, beside its status
 
@@ -167,6 +172,7 @@ func (f *File) Learn(r Repeated) {
 	}
 	l.existingAt, l.cut = existingAt(f, l, r), cutKeys(f, l, r.Row)
 	f.learnt = l
+	doubtRefusal(f)
 }
 
 // repetition is what the same request again is answered.

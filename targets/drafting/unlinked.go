@@ -51,6 +51,19 @@ func Unlinked(f *File, t databases.Table, rows, again int) {
 	f.Proof.Others = append(f.Proof.Others, Beside{Table: t, Rows: rows, Again: again})
 }
 
+// Owed reports that each create may owe a row of a table, such as a payment, though two that say the same made one there: the created row does not
+// refer to it, and it has a number that is no id.
+func Owed(f *File, t databases.Table) bool {
+	return !slices.ContainsFunc(f.Proof.Table.Refers, func(r databases.Reference) bool { return r.Table == t.FullName() }) && holdsAmounts(t)
+}
+
+// holdsAmounts reports that a table has a number that is no id.
+func holdsAmounts(t databases.Table) bool {
+	return slices.ContainsFunc(t.Columns, func(c databases.Column) bool {
+		return c.HoldsNumber() && !slices.Contains(t.Primary, c.Name) && !idLike.MatchString(c.Name)
+	})
+}
+
 // FoundOrMade notes that creates which say the same share a row of a table, which is found by a column, or made where there is none. Without a
 // column, nothing can be watched.
 func FoundOrMade(f *File, t databases.Table, column string) {
