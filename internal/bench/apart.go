@@ -31,24 +31,24 @@ func serveApart(in io.Reader, out io.Writer) error {
 
 // sendApart has a job sent to a target in a process of its own, and returns what came there. The
 // target ends with its input, so it does not outlive this process.
-func sendApart(ctx context.Context, w laneKind, send burstSender, j job) (map[string][]arrival, time.Duration, error) {
+func sendApart(ctx context.Context, w laneKind, send burstSender, j job) (map[string][]arrival, spent, error) {
 	program, err := os.Executable()
 	if err != nil {
-		return nil, 0, err
+		return nil, spent{}, err
 	}
 	server := exec.CommandContext(ctx, program, serveWord)
 	server.WaitDelay = time.Second
 	in, err1 := server.StdinPipe()
 	out, err2 := server.StdoutPipe()
 	if err := errors.Join(err1, err2); err != nil {
-		return nil, 0, err
+		return nil, spent{}, err
 	}
 	if err := server.Start(); err != nil {
-		return nil, 0, err
+		return nil, spent{}, err
 	}
 	lines := bufio.NewReader(out)
 	address, err := lines.ReadString('\n')
-	var took time.Duration
+	var took spent
 	if err == nil {
 		took, err = sendOn(ctx, strings.TrimSpace(address), w, send, j)
 	}

@@ -25,6 +25,7 @@ type cell struct {
 	asked   int             // requests
 	counted int             // by the target
 	took    time.Duration
+	busy    time.Duration   // of all processors together; 0: the system does not say
 	differs map[string]bool // headers that were not the same in all requests of a burst
 }
 
@@ -67,7 +68,8 @@ func (c *cell) turn(ctx context.Context, w laneKind, by sender, j job) error {
 	if err != nil {
 		return err
 	}
-	c.took += took
+	c.took += took.time
+	c.busy += took.busy
 	c.asked += j.asked()
 	for _, burst := range came {
 		c.add(burst)
@@ -75,30 +77,36 @@ func (c *cell) turn(ctx context.Context, w laneKind, by sender, j job) error {
 	return nil
 }
 
+// spent is what a sending has taken.
+type spent struct {
+	time time.Duration
+	busy time.Duration // of all processors together
+}
+
 // sendHere has a job sent to a target in this process, and returns what came there.
-func sendHere(ctx context.Context, w laneKind, send burstSender, j job) (map[string][]arrival, time.Duration, error) {
+func sendHere(ctx context.Context, w laneKind, send burstSender, j job) (map[string][]arrival, spent, error) {
 	came := newArrivals()
 	took, err := sendTo(ctx, routes(came), w, send, j)
 	return came.all(), took, err
 }
 
-// sendTo serves a handler while a job is sent to it, and returns how long the sending took.
-func sendTo(ctx context.Context, handler http.Handler, w laneKind, send burstSender, j job) (time.Duration, error) {
+// sendTo serves a handler while a job is sent to it, and returns what the sending took.
+func sendTo(ctx context.Context, handler http.Handler, w laneKind, send burstSender, j job) (spent, error) {
 	t, err := serve(handler)
 	if err != nil {
-		return 0, err
+		return spent{}, err
 	}
 	defer t.close()
 	return sendOn(ctx, t.address, w, send, j)
 }
 
-// sendOn opens a route to an address, sends a job on it, and returns how long the sending took.
-func sendOn(ctx context.Context, address string, w laneKind, send burstSender, j job) (took time.Duration, err error) {
+// sendOn opens a route to an address, sends a job on it, and returns what the sending took.
+func sendOn(ctx context.Context, address string, w laneKind, send burstSender, j job) (took spent, err error) {
 	err = onRoute(ctx, w, address, func(r *route) error {
 		j.route = r
-		began := time.Now()
+		began, before := time.Now(), processors()
 		err := send(ctx, j)
-		took = time.Since(began)
+		took = spent{time.Since(began), processors() - before}
 		return err
 	})
 	return took, err

@@ -20,14 +20,14 @@ type tool struct {
 	name    string
 	module  string
 	version string
-	sender  func(program string) sender
+	senders func(program string) []sender
 }
 
 // tools are pinned to versions, so that figures of different days can be compared.
 func tools() []tool {
 	return []tool{
-		{name: k6, module: "go.k6.io/k6", version: "v1.8.1", sender: k6Sender},
-		{name: hey, module: "github.com/rakyll/hey", version: "v0.1.5", sender: heySender},
+		{name: k6, module: "go.k6.io/k6", version: "v1.8.1", senders: k6Senders},
+		{name: hey, module: "github.com/rakyll/hey", version: "v0.1.5", senders: heySenders},
 	}
 }
 
@@ -80,9 +80,15 @@ func finish(process *exec.Cmd) error {
 	return nil
 }
 
-// k6Sender runs one process for the whole job.
-func k6Sender(program string) sender {
-	send := func(ctx context.Context, j job) error {
+// k6Senders run one process for the whole job: to the near entry, and to the far one.
+func k6Senders(program string) []sender {
+	near, far := k6To(program, (*route).near), k6To(program, (*route).beyond)
+	return []sender{{name: k6, burst: near, plain: near}, {name: k6Far, burst: far, plain: far}}
+}
+
+// k6To sends with k6 to one of the entries of a route.
+func k6To(program string, address func(*route) string) burstSender {
+	return func(ctx context.Context, j job) error {
 		script := filepath.Join(j.scratch, "burst.js")
 		if err := os.WriteFile(script, burstScript, 0o600); err != nil {
 			return err
@@ -92,26 +98,25 @@ func k6Sender(program string) sender {
 		run.Env = []string{
 			"HOME=" + j.scratch, // nobody's own settings
 			"K6_AUTO_EXTENSION_RESOLUTION=false",
-			"BASE=http://" + j.route.entry.Address(), "BODY=" + body,
+			"BASE=http://" + address(j.route), "BODY=" + body,
 			"MEMBERS=" + strconv.Itoa(j.members), "BURSTS=" + strconv.Itoa(j.bursts), "AT_ONCE=" + strconv.Itoa(min(j.atOnce, j.bursts)),
 		}
 		return finish(run)
 	}
-	return sender{name: k6, burst: send, plain: send}
 }
 
-// heySender runs one process for each burst, which is all that hey can do. So its connections are cold.
-func heySender(program string) sender {
+// heySenders run one process for each burst, which is all that hey can do. So its connections are cold.
+func heySenders(program string) []sender {
 	hit := func(ctx context.Context, j job, id, requests, workers int) error {
 		return finish(exec.CommandContext(ctx, program, "-n", strconv.Itoa(requests), "-c", strconv.Itoa(workers),
 			"-t", strconv.Itoa(int(longest.Seconds())), "-m", "POST", "-T", "application/json", "-d", body,
-			"-H", "Idempotency-Key: "+key(id), fmt.Sprintf("http://%s/burst/%d", j.route.entry.Address(), id)))
+			"-H", "Idempotency-Key: "+key(id), fmt.Sprintf("http://%s/burst/%d", j.route.near(), id)))
 	}
-	return sender{
+	return []sender{{
 		name: hey,
 		burst: func(ctx context.Context, j job) error {
 			return j.each(ctx, func(ctx context.Context, id int) error { return hit(ctx, j, id, j.members, j.members) })
 		},
 		plain: func(ctx context.Context, j job) error { return hit(ctx, j, 1, j.bursts, 1) },
-	}
+	}}
 }

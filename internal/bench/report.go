@@ -28,7 +28,7 @@ type results struct {
 func (r *results) document() document {
 	d := document{title: "Benchmark", facts: r.facts()}
 	for _, t := range slices.Concat(
-		[]table{r.aimsTable()}, r.ratioTables(), r.rateTables(), r.spreadTables(), r.duplicateTables(), r.checkTables(),
+		[]table{r.aimsTable()}, r.ratioTables(), r.costTables(), r.rateTables(), r.spreadTables(), r.duplicateTables(), r.checkTables(),
 		r.sendsTables(), r.memoryTables(), r.laneTables(),
 	) {
 		if len(t.rows) > 0 {
@@ -62,6 +62,7 @@ func (r *results) facts() []string {
 		"barrier is N goroutines of our own, each with an open connection, that wait for one signal and then send, as hand-written tests do.",
 		"kept barrier is the same with goroutines and connections that stay from burst to burst: the most that passes through a lane with an upstream tap. doubletap keeps connections too, as a hunt does, and has a history to write.",
 		"vegeta, barrier and doubletap dial the same lanes. k6 and hey need an address: theirs are the same toxics without an upstream tap, one relay fewer, which is in their favour.",
+		"k6, relayed is k6 where a relay that only copies stands behind those toxics, so that its requests are passed on as often as ours. What it has less than k6 is what a relay takes; what is left to doubletap is what the clients differ in.",
 		"Connections are warm but for hey's, which is one process for each burst; starting it is in its duplicates per second and in no spread. So is starting k6, once in a turn.",
 	}
 	if len(versions) > 0 {
@@ -122,6 +123,27 @@ func (r *results) ratioTables() []table {
 		tables = append(tables, t, found)
 	}
 	return tables
+}
+
+// costTables say what the bursts of the clean lane take of the machine: where it is busy all the time, a sender can only be quicker by taking less.
+func (r *results) costTables() []table {
+	t := table{
+		title: "What a request takes of the processors: clean lane",
+		notes: []string{"Of sender, lane and server together, while bursts are sent; starting k6 and hey is in it. At a busy share near 100 % the machine is the limit: who is quicker takes less of it for each request."},
+		heads: []string{"N", "sender", "requests per second", "processors busy", "processor time per request"},
+	}
+	for _, w := range r.settings.lanes {
+		if len(w.faults) > 0 {
+			continue
+		}
+		r.eachCell(w, func(n int, sender string, c *cell) {
+			if c.busy > 0 && c.counted > 0 {
+				t.row(fmt.Sprint(n), sender, fmt.Sprintf("%.0f", float64(c.counted)/c.took.Seconds()),
+					percent(c.busy.Seconds()/c.took.Seconds()/float64(runtime.NumCPU())), short(c.busy/time.Duration(c.counted)))
+			}
+		})
+	}
+	return []table{t}
 }
 
 // rateTables is the throughput, beside how it spread over the turns: a machine that is busy with

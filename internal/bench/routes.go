@@ -61,32 +61,64 @@ func lanesNamed(list string) ([]laneKind, error) {
 	return chosen, nil
 }
 
-// route is one lane to a target, in both of its forms. Senders in this process dial the lane itself.
-// Other processes need an address, and get that of a toxiproxy proxy with the same toxics and without
-// an upstream tap. That spares them one relay, so what differs is in their favour.
+// route is one lane to a target, in its forms. Senders in this process dial the lane itself. Other
+// processes need an address, and get that of a toxiproxy proxy with the same toxics and without an
+// upstream tap. That spares them one relay, so what differs is in their favour. Behind the far entry is a
+// relay that only copies, so that what passes there is passed on as often as on the lane.
 type route struct {
 	lane  string
 	lanes *proxy.Lanes
 	entry *proxy.PlainLink
+	far   *proxy.PlainLink
+	relay *proxy.Balancer
 }
 
-// openRoute opens a lane to an upstream address, and its plain form beside it.
-func openRoute(ctx context.Context, w laneKind, upstream string) (*route, error) {
+// openRoute opens a lane to an upstream address, and its plain forms beside it.
+func openRoute(ctx context.Context, w laneKind, upstream string) (_ *route, err error) {
+	r := &route{lane: w.name}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.close())
+		}
+	}()
 	faults := map[string][]faults.Fault{w.name: w.faults}
-	lanes, err := proxy.Open(ctx, faults, proxy.Options{Upstream: upstream, Base: time.Now()})
-	if err != nil {
+	if r.lanes, err = proxy.Open(ctx, faults, proxy.Options{Upstream: upstream, Base: time.Now()}); err != nil {
+		return nil, err
+	}
+	if r.relay, err = proxy.OpenBalancer(ctx, "127.0.0.1:0", []string{upstream}); err != nil {
 		return nil, err
 	}
 	link := proxy.Link{Name: w.name, Listen: "127.0.0.1:0", Upstream: upstream, Faults: w.faults}
-	entry, err := proxy.OpenLink(ctx, link, proxy.Options{})
-	if err != nil {
-		return nil, errors.Join(err, lanes.Close())
+	if r.entry, err = proxy.OpenLink(ctx, link, proxy.Options{}); err != nil {
+		return nil, err
 	}
-	return &route{lane: w.name, lanes: lanes, entry: entry}, nil
+	link.Upstream = fmt.Sprintf("127.0.0.1:%d", r.relay.Port())
+	r.far, err = proxy.OpenLink(ctx, link, proxy.Options{})
+	return r, err
 }
 
-// close closes both forms.
-func (r *route) close() error { return errors.Join(r.lanes.Close(), r.entry.Close()) }
+// close closes all forms, as far as they are open.
+func (r *route) close() error {
+	var errs []error
+	if r.lanes != nil {
+		errs = append(errs, r.lanes.Close())
+	}
+	for _, link := range []*proxy.PlainLink{r.entry, r.far} {
+		if link != nil {
+			errs = append(errs, link.Close())
+		}
+	}
+	if r.relay != nil {
+		errs = append(errs, r.relay.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// near is the address of the entry that leads to the target itself.
+func (r *route) near() string { return r.entry.Address() }
+
+// beyond is the address of the entry that leads to the relay.
+func (r *route) beyond() string { return r.far.Address() }
 
 // dial connects to the target by the lane.
 func (r *route) dial(ctx context.Context) (net.Conn, error) {

@@ -31,6 +31,7 @@ const (
 	kept    = "kept barrier"
 	engine  = "vegeta"
 	k6      = "k6"
+	k6Far   = "k6, relayed"
 	hey     = "hey"
 )
 
@@ -94,7 +95,7 @@ func sendersFor(ctx context.Context, s settings, progress io.Writer) ([]sender, 
 		if err != nil {
 			return nil, fmt.Errorf("%w; -without %s leaves it out", err, t.name)
 		}
-		all = append(all, t.sender(program))
+		all = append(all, t.senders(program)...)
 	}
 	return slices.DeleteFunc(all, func(one sender) bool { return slices.Contains(s.without, one.name) }), nil
 }
