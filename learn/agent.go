@@ -34,17 +34,8 @@ func asItsClient(i *inquiry, answer drafting.Answer, why string) bool {
 
 const userAgent = "User-Agent"
 
-// knownRefusal says why a create had no effect that is answered with the failure of one before it, which had none: what holds its marker, such as a
-// log or a session, is nothing that was created. Empty: it may have had one.
-func knownRefusal(i *inquiry, answer drafting.Answer) string {
-	if before := failedAlike(i, answer); before != nil {
-		told := drafting.Failing(answer)
-		return fmt.Sprintf("the create was answered %d like one that left no row with its marker, and %s of the answer says what went wrong: mend the sample body in the file, or what the target misses.", told.Status, told.DeniedAt)
-	}
-	return ""
-}
-
-// failedAlike is the first create that had no effect and said the same failure; nil: there is none.
+// failedAlike is the first create that had no effect and said the same failure; nil: there is none. What holds the marker of one that says so, too,
+// such as a log or a session, is nothing that was created.
 func failedAlike(i *inquiry, answer drafting.Answer) *drafting.Answer {
 	told := drafting.Failing(answer)
 	for n, before := range i.failed {
@@ -57,11 +48,7 @@ func failedAlike(i *inquiry, answer drafting.Answer) *drafting.Answer {
 
 // namesAnother reports that an answer names something, and another thing than the failed one did: then its failure may be of something beside the
 // create, such as a mail that was not sent, and rows tell.
-func namesAnother(i *inquiry, answer drafting.Answer) bool {
-	before, names := failedAlike(i, answer), false
-	if before == nil {
-		return false
-	}
+func namesAnother(before, answer drafting.Answer) (names bool) {
 	drafting.Scalars("", answer.Body, func(pointer string, value any) {
 		other, there := jsonpointer.Resolve(before.Body, pointer)
 		names = names || drafting.Named(pointer) && there && !reflect.DeepEqual(value, other)
@@ -69,14 +56,9 @@ func namesAnother(i *inquiry, answer drafting.Answer) bool {
 	return names
 }
 
-// refusedAgain is the answer as a refusal, which is shown.
-func refusedAgain(i *inquiry, answer drafting.Answer) drafting.Answer {
-	told := drafting.Failing(answer)
+// refusedAlike is the answer as a refusal, which is shown, and why the create had no effect: one before it said the same, and had none.
+func refusedAlike(i *inquiry, answer drafting.Answer) (told drafting.Answer, why string) {
+	told = drafting.Failing(answer)
 	showRefusal(i, told)
-	return told
-}
-
-// noRow says that a create had no effect, by its answer.
-func noRow(refused drafting.Answer) string {
-	return fmt.Sprintf("the create was answered %d, no row has its marker, and %s of the answer says what went wrong: mend the sample body in the file, or what the target misses.", refused.Status, refused.DeniedAt)
+	return told, fmt.Sprintf("the create was answered %d like one that left no row with its marker, and %s of the answer says what went wrong: mend the sample body in the file, or what the target misses.", told.Status, told.DeniedAt)
 }

@@ -117,19 +117,21 @@ func (i *inquiry) try(ctx context.Context) (drafting.Answer, string, error) {
 	}
 	i.file.Limit = answer.Limit
 	i.timed = answer.TellsTime(time.Now())
-	known := knownRefusal(i, answer)
-	if known != "" && !namesAnother(i, answer) {
-		return refusedAgain(i, answer), known, nil
+	before := failedAlike(i, answer)
+	if before != nil && !namesAnother(*before, answer) {
+		told, why := refusedAlike(i, answer)
+		return told, why, nil
 	}
 	why = i.look(ctx, drafting.Created{Status: answer.Status, Location: answer.Location, Answer: answer.Body, Text: answer.Text, Written: answer.Written, Dialect: i.file.Dialect, Marker: d.Markers()[i.file.Draft.Name][0]})
-	if p := i.file.Proof; known != "" && why == "" && !p.Named.Declared() { // a row that it does not name
+	if p := i.file.Proof; before != nil && why == "" && !p.Named.Declared() { // a row that it does not name
 		i.file.Proof, i.file.Children = nil, nil
-		return refusedAgain(i, answer), known, nil
+		told, why := refusedAlike(i, answer)
+		return told, why, nil
 	}
 	if refused := drafting.Failing(answer); why != "" && refused.Refused() {
 		i.declined, i.failed = append(i.declined, refused), append(i.failed, refused)
 		showRefusal(i, refused)
-		return refused, noRow(refused), nil
+		return refused, fmt.Sprintf("the create was answered %d, no row has its marker, and %s of the answer says what went wrong: mend the sample body in the file, or what the target misses.", refused.Status, refused.DeniedAt), nil
 	}
 	return answer, why, nil
 }

@@ -257,7 +257,7 @@ func KeyedBy(d Draft, key targets.Key) []Draft {
 	with := d.WithKeyIn(key)
 	if key.In == contract.KeyInPath && key.Name == "" {
 		name, _ := inFormat(lastOf(d.Path))
-		if both, repeats := repeatingKey(with, name); repeats {
+		if both, repeats := repeatingKey(with, name); repeats && !drawn(name) { // WithKeyIn has it in both then
 			return []Draft{with, both}
 		}
 	}

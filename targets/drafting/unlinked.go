@@ -57,11 +57,9 @@ func Owed(f *File, t databases.Table) bool {
 	return !slices.ContainsFunc(f.Proof.Table.Refers, func(r databases.Reference) bool { return r.Table == t.FullName() }) && holdsAmounts(t)
 }
 
-// holdsAmounts reports that a table has a number that is no id.
+// holdsAmounts reports that a table has a number that is no key.
 func holdsAmounts(t databases.Table) bool {
-	return slices.ContainsFunc(t.Columns, func(c databases.Column) bool {
-		return c.HoldsNumber() && !slices.Contains(t.Primary, c.Name) && !idLike.MatchString(c.Name)
-	})
+	return slices.ContainsFunc(t.Columns, func(c databases.Column) bool { return countsOrMeasures(t, c) })
 }
 
 // FoundOrMade notes that creates which say the same share a row of a table, which is found by a column, or made where there is none. Without a
