@@ -224,33 +224,49 @@ func TestAlteredBodyWithAnotherNaturalKey(t *testing.T) {
 	}))
 }
 
+// together is a scene in which both bodies of the first intent are asked for with one text.
+func together(d *draft, rows ...float64) *history.History {
+	h := scene(d)
+	i := &h.Intents[0]
+	original, other := i.Bodies[history.Original], i.Bodies[history.Altered]
+	delete(h.T1.Rows, other.Marker)
+	delete(h.T2.Rows, other.Marker)
+	other.Marker = original.Marker
+	i.Bodies[history.Altered] = other
+	var all []history.Row
+	for n, amount := range rows {
+		all = append(all, history.Row{"id": fmt.Sprint("o", n+1), "amount": amount})
+	}
+	h.T1.Rows[original.Marker], h.T2.Rows[original.Marker] = all, all
+	return h
+}
+
+// Nothing in a row says which body it is of, as in a record of keys: it is that of the body that was acknowledged.
+func TestBothBodiesAreFoundByOneKey(t *testing.T) {
+	t.Parallel()
+	nothingSaid := terms(func(t *checker.Terms) {
+		t.Operation.Rows = contract.Rows{}
+	})
+	a := acknowledged(201, "o1")
+	judge(t, together(story(a, altered(mismatch())).probe(a, altered(mismatch())), 1), nothingSaid, nil, "")
+	judge(t, together(story(mismatch(), altered(a)).probe(mismatch(), altered(a)), 1), nothingSaid, nil, "")
+	judge(t, together(story(a, altered(a)), 1), nothingSaid, []string{"altered-body-violation/undetected"}, "")
+	judge(t, together(story(a, altered(mismatch())), 1, 1), nothingSaid, []string{"duplicate"}, "")
+	judge(t, together(story(mismatch(), altered(a))), nothingSaid, []string{"lost-acknowledged-write"}, "")
+}
+
 // Both bodies are found by one reference: what a row holds says whose it is.
 func TestBothBodiesAreFoundByOneReference(t *testing.T) {
 	t.Parallel()
-	scene := func(d *draft, rows ...float64) *history.History {
-		h := scene(d)
-		i := &h.Intents[0]
-		original, other := i.Bodies[history.Original], i.Bodies[history.Altered]
-		delete(h.T1.Rows, other.Marker)
-		delete(h.T2.Rows, other.Marker)
-		other.Marker = original.Marker
-		i.Bodies[history.Altered] = other
-		var all []history.Row
-		for n, amount := range rows {
-			all = append(all, history.Row{"id": fmt.Sprint("o", n+1), "amount": amount})
-		}
-		h.T1.Rows[original.Marker], h.T2.Rows[original.Marker] = all, all
-		return h
-	}
 	a := acknowledged(201, "o1")
 	refused := story(a, altered(mismatch())).probe(a, altered(mismatch()))
-	sent := scene(refused).Intents[0].Bodies
+	sent := together(refused).Intents[0].Bodies
 	original, other := amountOf(t, sent[history.Original]), amountOf(t, sent[history.Altered])
-	judge(t, scene(refused, original), terms(), nil, "")
-	judge(t, scene(refused, original, original), terms(), []string{"duplicate"}, "")
-	judge(t, scene(refused, original, other), terms(), []string{"phantom-row/rejected-yet-applied", "refused-though-done"}, "")
+	judge(t, together(refused, original), terms(), nil, "")
+	judge(t, together(refused, original, original), terms(), []string{"duplicate"}, "")
+	judge(t, together(refused, original, other), terms(), []string{"phantom-row/rejected-yet-applied", "refused-though-done"}, "")
 	both := story(a, altered(acknowledged(201, "o2")))
-	judge(t, scene(both, original, other), terms(), []string{"duplicate/altered-body-accepted"}, "")
+	judge(t, together(both, original, other), terms(), []string{"duplicate/altered-body-accepted"}, "")
 }
 
 func amountOf(t *testing.T, b history.Body) float64 {

@@ -126,7 +126,8 @@ func (e *evaluation) rowCount(m moment, tr *trace) (int, bool) {
 }
 
 // rowsOf returns the rows of one body of an intent at a moment, and whether they are known. Where both bodies have one
-// marker, a row is that of the altered or invalid body only if it holds what no other says.
+// marker, a row is that of the altered or invalid body only if it holds what no other says; where nothing says what a row holds, only if that
+// body alone was acknowledged.
 func (e *evaluation) rowsOf(m moment, tr *trace, body string) ([]history.Row, bool) {
 	rows, known := e.rows(m, tr.intent.Bodies[body].Marker)
 	name := history.Altered
@@ -140,6 +141,9 @@ func (e *evaluation) rowsOf(m moment, tr *trace, body string) ([]history.Row, bo
 	var own []history.Row
 	for _, row := range rows {
 		changed := holds(tr, row, name) && !holds(tr, row, history.Original)
+		if len(tr.operation.Rows.Content) == 0 {
+			changed = has(withBody(tr.attempts, name), Acknowledged, Accepted) && !has(withBody(tr.attempts, history.Original), Acknowledged, Accepted)
+		}
 		if changed == (body == name) {
 			own = append(own, row)
 		}

@@ -71,7 +71,7 @@ const (
 // Rows says how to find what an intent created: with a query, or by asking the target itself. A row of
 // its answer has the scalar members of an item for columns, nested ones by dotted names.
 type Rows struct {
-	Query    string            `yaml:"query" json:"query"`               // with the parameter :marker, or :reference
+	Query    string            `yaml:"query" json:"query"`               // with the parameter :marker, :reference or :key
 	HTTP     *Listing          `yaml:"http" json:"http,omitempty"`       // nil: the database is asked
 	Items    string            `yaml:"items" json:"items,omitempty"`     // JSON pointer to the list in the answer; empty: the answer is the list
 	Next     string            `yaml:"next" json:"next,omitempty"`       // JSON pointer to the link to the next page; empty: an answer is all there is
@@ -92,6 +92,11 @@ func (r Rows) ByReference() bool {
 		return strings.Contains(asked, ".Intent.Reference") && !strings.Contains(asked, ".Intent.Marker")
 	}
 	return AsksWith("reference", r.Query)
+}
+
+// ByKey reports that rows are asked for with the key of an intent's requests, which stands for a marker that nothing stores.
+func (r Rows) ByKey() bool {
+	return AsksWith("key", r.Query) && !AsksWith("marker", r.Query) && !AsksWith("reference", r.Query)
 }
 
 // AsksWith reports that a query has a parameter, such as :marker. PostgreSQL's cast "::marker" is none.

@@ -191,13 +191,12 @@ func (r *requests) operationOf(intent string) string {
 func (r *requests) newRequest(i scenarios.PlannedIntent, a scenarios.PlannedAttempt, id, keyName, lane string) *outgoing {
 	record := history.Attempt{ID: id, Intent: i.ID, Lane: lane, Body: a.Body}
 	switch {
-	// Four sources of a key: none, the target (key.issued), a neighbour's key that
-	// resembles this one, and our own names.
+	// Four sources of a key: none, the target (key.issued), the intent's own, and another name.
 	case keyName == "":
 	case len(r.config.operation(i).Key.Issued) > 0:
 		record.Key = r.issued[issuedKey{i.ID, keyName}]
-	case keyName == scenarios.OwnKey && i.Neighbour != nil:
-		record.Key = r.config.Names.NeighbourKey(*i.Neighbour, i.ID)
+	case keyName == scenarios.OwnKey:
+		record.Key = r.config.ownKey(i)
 		record.BlankKey = record.Key == ""
 	default:
 		record.Key = r.config.Names.Key(i.ID, keyName)

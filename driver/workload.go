@@ -136,12 +136,24 @@ func (w *Workload) work(i scenarios.PlannedIntent) time.Duration {
 // another one; all other intents send their own.
 func author(i scenarios.PlannedIntent) int { return cmp.Or(i.Twin, i.Number) }
 
-// marker is what the rows of a body are asked for with: its own marker, or the reference of both.
+// marker is what the rows of a body are asked for with: its own marker, or the reference or the key of both.
 func (w *Workload) marker(i scenarios.PlannedIntent, body string) string {
-	if w.operation(i).Rows.ByReference() {
+	switch rows := w.operation(i).Rows; {
+	case rows.ByReference():
 		return w.Names.Reference(author(i))
+	case rows.ByKey():
+		return w.ownKey(i)
+	default:
+		return w.ownMarker(i, body)
 	}
-	return w.ownMarker(i, body)
+}
+
+// ownKey is the key that a client chooses for an intent: one that resembles its neighbours', if it has some.
+func (w *Workload) ownKey(i scenarios.PlannedIntent) string {
+	if i.Neighbour != nil {
+		return w.Names.NeighbourKey(*i.Neighbour, i.ID)
+	}
+	return w.Names.Key(i.ID, scenarios.OwnKey)
 }
 
 // ownMarker is the marker that one body carries. Bodies that mean the same share it, so an

@@ -32,7 +32,8 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) 
 	if err != nil {
 		return err
 	}
-	tried, repeated, err := tally(ctx, i, append(accounts, more...), amounts)
+	other, alters := drafting.AlteredAfter(*f, r)
+	tried, repeated, err := tally(ctx, i, append(accounts, more...), amounts, other)
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) 
 			f.Doubts = append(f.Doubts, fmt.Sprintf("Whether only creates change %s, and each by what it writes down: those that were sent did, and %s. If it is so, add an effect with its query and a delta.", name, others))
 		}
 	}
-	worths(i, tried, repeated, &t)
+	worths(i, tried, repeated, alters, &t)
 	doubtNumbers(i, tried, t)
 	if len(names) > 0 {
 		fmt.Fprintf(i.Said, "each create changes %s by what it writes down\n", english.List(names, "and"))
@@ -105,10 +106,10 @@ func oneRowEach(i *inquiry, r drafting.Repeated) bool {
 // notAlone reports that other requests are sent with a create, before it or to take it back, and may change what creates have in common.
 func notAlone(i *inquiry) bool { return len(i.file.Draft.Prepare) > 0 || i.file.Proof.Removal != nil }
 
-// tally sends creates that say other amounts, and one that is repeated, and notes what they changed. Where numbers went on changing when nothing
+// tally sends creates that say other amounts, some with another body where runs send one, and one that is repeated, and notes what they changed. Where numbers went on changing when nothing
 // was sent, or changed by what creates say and at other times, they may be changed behind the answers: all is sent once more then, and what is
 // done behind each answer has its time. So has what creates before them have left.
-func tally(ctx context.Context, i *inquiry, accounts []account, amounts []drafting.Other) (tried, repeated []account, err error) {
+func tally(ctx context.Context, i *inquiry, accounts []account, amounts []drafting.Other, other map[string]any) (tried, repeated []account, err error) {
 	if len(accounts) == 0 {
 		return nil, nil, nil
 	}
@@ -124,7 +125,7 @@ func tally(ctx context.Context, i *inquiry, accounts []account, amounts []drafti
 				return nil, nil, err
 			}
 		}
-		if tried, err = likewise(ctx, i, tried, patience); err != nil {
+		if tried, err = likewise(ctx, i, tried, other, patience); err != nil {
 			return nil, nil, err
 		}
 		before := afresh(ctx, i, accounts)

@@ -213,8 +213,8 @@ func changedIn(before []sums, now drafting.Standing, number string) bool {
 }
 
 // likewise sends creates more where there are totals, or numbers that nothing which was written down explains, to see that each changes them
-// alike: also such with the body that runs alter, which may be in another total.
-func likewise(ctx context.Context, i *inquiry, tried []account, patience time.Duration) (left []account, err error) {
+// alike: also such with another body where runs send one, which may be in another total.
+func likewise(ctx context.Context, i *inquiry, tried []account, other map[string]any, patience time.Duration) (left []account, err error) {
 	if !slices.ContainsFunc(tried, func(a account) bool { return a.now.Total || len(a.unexplained()) > 0 }) {
 		return tried, nil
 	}
@@ -224,9 +224,8 @@ func likewise(ctx context.Context, i *inquiry, tried []account, patience time.Du
 			return nil, err
 		}
 	}
-	body, _, ok := drafting.Altered(i.file)
-	for n := 0; ok && n < moreTotalled; n++ {
-		if left, err = posted(ctx, i, left, withBody(i.file, body), drafting.OtherBody, "[{send: {}}]", patience); err != nil {
+	for n := 0; other != nil && n < moreTotalled; n++ {
+		if left, err = posted(ctx, i, left, withBody(i.file, other), drafting.OtherBody, "[{send: {}}]", patience); err != nil {
 			return nil, err
 		}
 	}

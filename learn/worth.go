@@ -63,10 +63,9 @@ func halfway(i *inquiry, tried []account) (others []drafting.Other) {
 }
 
 // worths finds the numbers that equal creates change by as much, where no column of what they write down says by how much.
-func worths(i *inquiry, tried, repeated []account, t *told) {
+func worths(i *inquiry, tried, repeated []account, alters bool, t *told) {
 	f := &i.file
 	column, _ := drafting.Kept(*f)
-	_, _, alters := drafting.Altered(*f)
 	for _, one := range tried {
 		if one.now.Entries.FullName() != f.Proof.Table.FullName() {
 			continue

@@ -15,6 +15,7 @@ const (
 	NeedsHeaderKey   Need = "header-key"
 	NeedsSpacedKey   Need = "spaced-key"
 	NeedsLooseKey    Need = "loose-key"
+	NeedsMarkerRows  Need = "rows-by-marker"
 	NeedsNoNatural   Need = "no-natural-key"
 	NeedsNaturalKey  Need = "natural-key"
 	NeedsNaming      Need = "natural-key-spelling"
@@ -64,6 +65,7 @@ func NeedTable() []NeedRow {
 		{Need: NeedsHeaderKey, MetBy: "a `key` in a header, and no `protocol: http2`, which knows lower-case names only", Implied: true},
 		{Need: NeedsSpacedKey, MetBy: "a `key` that keeps a space at its end: in body, query or path, or `quoted`"},
 		{Need: NeedsLooseKey, MetBy: "a `key` that can be left out or blank: not in the path", Implied: true},
+		{Need: NeedsMarkerRows, MetBy: "`rows` that are asked for by the marker or the reference, and not with `:key`", Implied: true},
 		{Need: NeedsNoNatural, MetBy: "neither that nor `contract.content_window`, and the marker in the request: equal bodies with different keys are different intents"},
 		{Need: NeedsNaturalKey, MetBy: "`contract.natural_key`"},
 		{Need: NeedsNaming, MetBy: "`contract.natural_key_ignores`, and a JSON body whose natural key has a letter and is not what the row query goes by", Implied: true},

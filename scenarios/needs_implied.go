@@ -22,6 +22,9 @@ func (s *Scenario) implied() []Need {
 	if s.shape()[proofs.NoKeyless] || s.Background != nil && s.Background.Send.Key == NoKey {
 		needs = append(needs, NeedsLooseKey)
 	}
+	if s.leavesOwnKey() {
+		needs = append(needs, NeedsMarkerRows)
+	}
 	for _, step := range s.Steps {
 		needs = append(needs, step.needs()...)
 	}
@@ -41,6 +44,15 @@ func (s *Scenario) implied() []Need {
 		needs = append(append(needs, n.Keys.needs()...), n.Across.needs()...)
 	}
 	return needs
+}
+
+// leavesOwnKey reports that the key of an intent does not tell its rows from others: they may have another key or none, another intent may have the
+// same, or equal bodies are to be told apart.
+func (s *Scenario) leavesOwnKey() bool {
+	kin := s.Neighbours
+	return s.Twins > 0 || s.shape()[proofs.NoOtherKey] || kin != nil && slices.Contains([]Likeness{KeysEqual, KeysSpace, KeysBlank}, kin.Keys) ||
+		s.Background != nil && slices.Contains([]KeyChoice{FreshKey, NoKey}, s.Background.Send.Key) ||
+		slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Remove != nil || step.Wait != nil && step.Wait.For == WaitExpired })
 }
 
 // needs lists the size of answers that the target must be able to give.

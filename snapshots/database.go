@@ -43,7 +43,7 @@ type queryer interface {
 // markers. A [Reader] takes Rows and Effects of it, a [Listing] what is below Markers.
 type Question struct {
 	Operation string // its name, for errors
-	Rows      string // the row query, with the parameter :marker or :reference
+	Rows      string // the row query, with the parameter :marker, :reference or :key
 	Effects   []Effect
 	Markers   []string
 
@@ -291,8 +291,14 @@ func (r *Reader) read(ctx context.Context, from queryer, query string, ask askin
 	return rows.Err()
 }
 
-// parameters finds :marker and :reference, but not PostgreSQL's cast "::marker" nor ":markers".
-func parameters() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^:]):(?:marker|reference)\b`) }
+// parameters finds :marker and :reference, but not PostgreSQL's cast "::marker" nor ":markers"; in a query with none of them, it finds :key.
+func parameters(query string) *regexp.Regexp {
+	named := regexp.MustCompile(`(?:^|[^:]):(?:marker|reference)\b`)
+	if named.MatchString(query) {
+		return named
+	}
+	return regexp.MustCompile(`(?:^|[^:]):key\b`)
+}
 
 // scan reads a row: the index of its marker, and the columns of the user's query.
 func scan(rows *sql.Rows, columns int) (int, []any, error) {

@@ -133,7 +133,7 @@ func bare(query string) string { return strings.TrimRight(strings.TrimSpace(quer
 
 // bind puts something in the place of each parameter of a query.
 func bind(query string, parameter func() string) string {
-	return parameters().ReplaceAllStringFunc(query, func(match string) string {
+	return parameters(query).ReplaceAllStringFunc(query, func(match string) string {
 		return match[:strings.LastIndex(match, ":")] + parameter()
 	})
 }

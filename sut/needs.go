@@ -160,6 +160,7 @@ func (n *needs) keys() {
 	n.unless(s.Target.Protocol != targets.HTTP2, scenarios.NeedsHeaderKey, "the target speaks HTTP/2, where names of headers are in lower case")
 	n.unless(key.Quoted || key.In != contract.KeyInHeader, scenarios.NeedsSpacedKey, "a space at the end of a plain header is cut off on its way")
 	n.unless(key.In != contract.KeyInPath, scenarios.NeedsLooseKey, "the key stands in the path, where it cannot be left out or blank (key.in: path)")
+	n.unless(!s.Operation().Rows.ByKey(), scenarios.NeedsMarkerRows, "rows are asked for with :key (rows.query), so that rows are those of one key: what is made with another one, or without, is not found")
 	n.unless(natural, scenarios.NeedsNaturalKey, "the contract declares no natural key, so different keys are different intents")
 	n.unless(len(promise.NaturalKeyIgnores) > 0, scenarios.NeedsNaming, "the contract does not say that another spelling of the natural key is the same (natural_key_ignores)")
 	n.unless(s.Target.Renames(s.Operation().Operation), scenarios.NeedsNaming, "the natural key is no text with a letter in a JSON body, or is what the row query goes by")

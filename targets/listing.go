@@ -68,6 +68,8 @@ func (v *validator) rows(path string, o Operation) {
 		v.addMistake(rows+"/query", "%v", sqltext.Query(query, dialectOf(v.target)))
 	case contract.AsksWith("marker", query) && o.Rows.ByReference():
 		v.addMistake(rows+"/query", "expected one parameter, :marker or :reference, and not both")
+	case o.Rows.ByKey() && (o.Key.In == contract.KeyNowhere || len(o.Key.Issued) > 0):
+		v.addMistake(rows+"/query", "rows are asked for with :key, so that requests need a key which the client chooses; expected key, and no key.issued, or :marker in the query")
 	case query != "":
 		parameter(v, rows+"/query", query)
 	}
@@ -75,7 +77,8 @@ func (v *validator) rows(path string, o Operation) {
 		if err := sqltext.Query(e.Query, dialectOf(v.target)); err != nil && e.Query != "" {
 			v.addMistake(path+jsonpointer.Of("effects", i)+"/query", "%v", err)
 		}
-		if e.Delta == nil && hasMarker(e.Query) && contract.AsksWith("reference", e.Query) != o.Rows.ByReference() {
+		asked := contract.Rows{Query: e.Query}
+		if e.Delta == nil && hasMarker(e.Query) && (asked.ByReference() != o.Rows.ByReference() || asked.ByKey() != o.Rows.ByKey()) {
 			v.addMistake(path+jsonpointer.Of("effects", i)+"/query", "expected the parameter of rows.query: both are asked with the same text")
 		}
 	}

@@ -324,9 +324,9 @@ func parameter(v *validator, path, query string) {
 	}
 }
 
-// hasMarker reports that a query selects the rows of one intent, by its marker or by its reference.
+// hasMarker reports that a query selects the rows of one intent, by its marker, its reference or its key.
 func hasMarker(query string) bool {
-	return contract.AsksWith("marker", query) || contract.AsksWith("reference", query)
+	return contract.AsksWith("marker", query) || contract.AsksWith("reference", query) || contract.AsksWith("key", query)
 }
 
 // pointers looks for the members of the body that other parts of the file name.
@@ -389,8 +389,8 @@ func adds(v *validator, path string, o Operation) {
 	case o.Rows.Adds == "":
 	case !compared:
 		v.addMistake(place, "rows.content does not say what each request adds to this column; expected one of its columns")
-	case o.Rows.ByReference():
-		v.addMistake(place, "the query has :reference, so that both bodies of an intent add to one row; expected :marker")
+	case o.Rows.ByReference() || o.Rows.ByKey():
+		v.addMistake(place, "the query has :reference or :key, so that both bodies of an intent add to one row; expected :marker")
 	case value == nil || strings.Trim(fmt.Sprint(value), "0.") == "":
 		v.addMistake(place, "the request adds nothing there: expected a number other than 0 at %s of its body", pointer)
 	}

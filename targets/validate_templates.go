@@ -234,11 +234,14 @@ func namesMarker(members map[string]any) bool {
 }
 
 // carriesMarker renders a body and looks for the marker in path and body. In a header it would not
-// be stored, and rows could not be found by it.
+// be stored, and rows could not be found by it. Where they are by the key, that stands for it.
 func (o Operation) carriesMarker(v Values, which Variant) (bool, error) {
 	rendered, err := o.Render(v, which)
 	if err != nil {
 		return false, err
+	}
+	if o.Rows.ByKey() {
+		return true, nil
 	}
 	wanted := v.Intent.Marker
 	if o.Rows.ByReference() {

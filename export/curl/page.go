@@ -249,11 +249,14 @@ func (w *writer) needs(r driver.Rehearsed) {
 func (w *writer) name(r driver.Rehearsed) {
 	w.needs(r)
 	whole := fmt.Sprint(r.Path, r.Header, string(r.Body), r.Signer)
-	if name, first := w.variable("marker", r.Marker); first {
-		value := "dt$(letters 16)"
-		if number.MatchString(r.Marker) {
-			value = "$(among 123456789 9)"
-		}
+	kind, value := "marker", "dt$(letters 16)"
+	switch {
+	case r.Marker == r.Key: // by which rows are asked for
+		kind, value = "key", freshKey(r.Key)
+	case number.MatchString(r.Marker):
+		value = "$(among 123456789 9)"
+	}
+	if name, first := w.variable(kind, r.Marker); first {
 		w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: value})
 		w.reference(r, whole)
 		if asked := askedFor(w.page.Rows[r.Operation], r); asked != "" {
@@ -265,14 +268,9 @@ func (w *writer) name(r driver.Rehearsed) {
 		if _, issued := w.taken[key]; issued {
 			continue
 		}
-		if isUUID(key) {
+		if value := freshKey(key); value != "" {
 			if name, first := w.variable("key", key); first {
-				w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: "$(uuid)"})
-			}
-		} else if at := strings.IndexFunc(key, alphanumeric); at >= 0 {
-			if name, first := w.variable("key", key); first {
-				parts := []shell.Part{{Text: key[:at+1]}, {Name: "salt"}, {Text: key[at+1:]}}
-				w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: shell.Word(parts...)})
+				w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: value})
 			}
 		} else if key != "" {
 			w.page.Missing = append(w.page.Missing, "a fresh key in a second run of this script: the keys are as they stand")
@@ -288,6 +286,19 @@ func (w *writer) name(r driver.Rehearsed) {
 	}
 }
 
+// freshKey draws another key that looks like one; empty: there is nothing in it that could differ.
+func freshKey(key string) string {
+	at := strings.IndexFunc(key, alphanumeric)
+	switch {
+	case isUUID(key):
+		return "$(uuid)"
+	case at >= 0:
+		return shell.Word(shell.Part{Text: key[:at+1]}, shell.Part{Name: "salt"}, shell.Part{Text: key[at+1:]})
+	default:
+		return ""
+	}
+}
+
 // reference makes a variable of the text that a request and its rows are known by besides, if there is one.
 func (w *writer) reference(r driver.Rehearsed, whole string) {
 	if r.Reference != "" && (strings.Contains(whole, r.Reference) || strings.Contains(w.page.Rows[r.Operation], ":reference")) {
@@ -300,15 +311,22 @@ func (w *writer) reference(r driver.Rehearsed, whole string) {
 // number matches a marker that is a whole number.
 var number = regexp.MustCompile(`^[0-9]+$`)
 
-// parameter finds :marker and :reference, but not PostgreSQL's cast "::marker" nor ":markers".
-var parameter = regexp.MustCompile(`(^|[^:]):(marker|reference)\b`)
+// parameter finds :marker and :reference, but not PostgreSQL's cast "::marker" nor ":markers"; keyed finds :key, where none of them is.
+var (
+	parameter = regexp.MustCompile(`(^|[^:]):(marker|reference)\b`)
+	keyed     = regexp.MustCompile(`(^|[^:]):(key)\b`)
+)
 
 // askedFor is a row query for what a request made. In this form the clients of databases take none of it for a command of theirs.
 func askedFor(rows string, r driver.Rehearsed) string {
 	rows = strings.TrimRight(strings.TrimSpace(rows), "; \t\n")
-	rows = parameter.ReplaceAllStringFunc(rows, func(found string) string {
+	named := parameter
+	if !named.MatchString(rows) {
+		named = keyed
+	}
+	rows = named.ReplaceAllStringFunc(rows, func(found string) string {
 		before, name, _ := strings.Cut(found, ":")
-		return before + "'" + map[string]string{"marker": r.Marker, "reference": r.Reference}[name] + "'"
+		return before + "'" + map[string]string{"marker": r.Marker, "reference": r.Reference, "key": r.Key}[name] + "'"
 	})
 	if strings.Contains(rows, "--") || strings.Contains(rows, "#") {
 		rows += "\n" // which ends a comment

@@ -165,6 +165,13 @@ func Altered(f File) (body map[string]any, pointer string, ok bool) {
 	return body, f.alter.Pointer, ok
 }
 
+// AlteredAfter is Altered once a create was repeated: runs send no other body where rows are found by what makes two creates one.
+func AlteredAfter(f File, r Repeated) (body map[string]any, ok bool) {
+	f.learnt.natural = f.NaturalKey(r)
+	body, _, ok = Altered(f)
+	return body, ok
+}
+
 // DifferentRows counts the rows of one create that differ by what they hold, besides their keys and times; 0: they hold nothing else.
 func DifferentRows(t databases.Table, rows []map[string]string) int {
 	different, holds := map[string]bool{}, false
