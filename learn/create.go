@@ -56,6 +56,9 @@ func (i *inquiry) prove(ctx context.Context) error {
 			if i.naming.taken {
 				drafting.Stepping(&i.file, http.StatusConflict)
 			}
+			if proven, err := provedByKey(ctx, i); proven || err != nil {
+				return err
+			}
 			i.unproven(why)
 			return nil
 		}

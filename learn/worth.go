@@ -72,6 +72,11 @@ func worths(i *inquiry, tried, repeated []account, alters bool, t *told) {
 		}
 		for _, number := range drafting.Changing(one.postings) {
 			b, known := drafting.WorthIn(one.postings, number, column, one.another || !alters)
+			if !known && f.Proof.ByKey {
+				if b, known = drafting.WorthIn(drafting.OwnOnly(one.postings), number, column, true); known {
+					drafting.Unaltered(f, b.Name())
+				}
+			}
 			name := b.Name()
 			if !known || one.restless(number) || watches(*f, b) ||
 				slices.Contains(slices.Concat(t.unsure, t.drawn, t.said), name) {

@@ -34,6 +34,7 @@ func (f *File) settle() error {
 	d.Templates = cloneTexts(d.Templates)
 	text := ""
 	switch {
+	case f.Proof != nil && f.Proof.ByKey: // nothing carries a marker
 	case f.Proof != nil:
 		text = f.Proof.Text
 	case d.Number != "":
@@ -48,7 +49,9 @@ func (f *File) settle() error {
 		}
 		f.Doubt("Where a marker can go: no member of the body takes any text for certain, so it goes to %s.", text)
 	}
-	d.Templates[text] = d.marking(text)
+	if f.Proof == nil || !f.Proof.ByKey {
+		d.Templates[text] = d.marking(text)
+	}
 	if f.Proof != nil && f.Proof.ByReference {
 		d.Templates[text] = strings.Replace(d.Templates[text], markerTemplate, referenceTemplate, 1)
 	}
@@ -152,7 +155,7 @@ func (f *File) chooseAlter() *alteration {
 // message that has no member but its text; nil: it has a marker around which more stands, or none of its own.
 func alteredMarker(f *File) *alteration {
 	p := f.Proof
-	if p == nil || !f.Draft.Keyed() || p.ByReference || f.Draft.Templates[p.Text] != markerTemplate || slices.Contains(p.Unfit, p.Text) {
+	if p == nil || !f.Draft.Keyed() || p.ByReference || p.ByKey || f.Draft.Templates[p.Text] != markerTemplate || slices.Contains(p.Unfit, p.Text) {
 		return nil
 	}
 	if list, _ := listAbove(f.Draft.Body, p.Text); list != "" {

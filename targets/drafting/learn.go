@@ -509,6 +509,9 @@ func signature(a Answer) contract.Signature {
 // NaturalKey is the member of the body that makes two creates one: the one that was seen to, or the marker's, whose value the
 // database allows once, or which is part of the primary key; nil: there is none, or there are several.
 func (f *File) NaturalKey(r Repeated) []string {
+	if f.Proof.ByKey {
+		return nil
+	}
 	if f.Draft.Changes() && !f.Draft.Keyed() {
 		return []string{contract.WholePath}
 	}

@@ -32,7 +32,7 @@ func (f *File) doubtProof() {
 			doubtPart(f)
 		case p.Identity == "" && p.Named.Declared():
 			f.Doubt("Which row %s names: it is another one for each create, and a repetition has it again, but no key of the row in %s reads so. Answers are compared with each other by it, and not with the row.", p.Named.Where(), p.Table.FullName())
-		case p.Identity == "":
+		case p.Identity == "" && !p.ByKey:
 			f.Doubt("How the answer names the row: nothing in it equals a key of the row in %s.", p.Table.FullName())
 		}
 		if p.AddsAgain {
@@ -163,10 +163,7 @@ func SameColumns(t, of databases.Table) bool {
 
 // condition is true for the rows of a marker.
 func (f *File) condition() string {
-	condition := markerCondition(f)
-	if f.Proof.ByReference {
-		condition = strings.ReplaceAll(condition, ":marker", ":reference")
-	}
+	condition := f.Proof.asks(markerCondition(f))
 	if removal := f.Proof.Removal; removal != nil && removal.Column != "" {
 		condition += " and " + removal.condition(f)
 	}
@@ -362,10 +359,7 @@ func joined(f *File, c Child) string {
 // create has made; 0: what came there in the one create is not sent any more.
 func holds(f *File, o Beside) (condition string, rows int) {
 	column := f.Dialect.TableName(o.Table) + "." + f.Dialect.Name(o.Column)
-	condition = contains(f.Dialect, column, !o.Inside)
-	if f.Proof.ByReference {
-		condition = strings.ReplaceAll(condition, ":marker", ":reference")
-	}
+	condition = f.Proof.asks(contains(f.Dialect, column, !o.Inside))
 	if o.Again > 0 || len(o.texts) == 0 { // the marker was there again
 		return condition, o.Rows
 	}

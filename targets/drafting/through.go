@@ -13,6 +13,7 @@ import (
 type Where struct {
 	Column  string
 	Exact   bool              // the column holds the marker and nothing else
+	ByKey   bool              // it is the key in place of a marker, and nothing of the body is known to be stored
 	Through *Through          // nil: the column itself holds it
 	Shards  []databases.Table // the other tables among which such rows are spread
 	Archive *databases.Table  // to which rows are moved after a while; nil: they stay
@@ -124,10 +125,7 @@ func (t *Through) condition(f *File) string {
 // sharedCounts writes the effects of what the shared row counts.
 func (t *Through) sharedCounts(f *File) {
 	of := f.Dialect.TableName(t.Table)
-	condition := contains(f.Dialect, of+"."+f.Dialect.Name(t.Column), true)
-	if f.Proof.ByReference { // effects are asked with what rows are
-		condition = strings.ReplaceAll(condition, ":marker", ":reference")
-	}
+	condition := f.Proof.asks(contains(f.Dialect, of+"."+f.Dialect.Name(t.Column), true)) // effects are asked with what rows are
 	for _, column := range t.Counts {
 		f.line("      - name: %s # of the row that creates share which say the same", literal(Slug(t.Table.FullName()+"."+column)))
 		f.line("        query: %s", literal(fmt.Sprintf("select coalesce(sum(%s), 0) from %s where %s", f.Dialect.Name(column), of, condition)))
