@@ -3,6 +3,7 @@ package drafting
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -105,6 +106,7 @@ func (d Draft) Prove(c Created) *Proof {
 	slices.SortStableFunc(places, func(a, b place) int {
 		return cmp.Or(-cmp.Compare(a.worth(d), b.worth(d)), cmp.Compare(a.rank, b.rank))
 	})
+	asGiven(places)
 	entity(d, places)
 	best := places[0].Proof
 	if best.Several = several(places[0], places); len(best.Several.Rows) > 0 && !best.Several.Together {
@@ -117,6 +119,31 @@ func (d Draft) Prove(c Created) *Proof {
 		}
 	}
 	return &best
+}
+
+// asGiven puts the column to the front that the row keeps the text in as it was given, of several that have it: what was made out of it, such
+// as a slug, is another one for a second row with the same text (NAME-2), which nobody would find by the marker then.
+func asGiven(places []place) {
+	first := places[0]
+	_, member := jsonpointer.Cut(first.Text)
+	derived := func(p place) int {
+		switch {
+		case squeezed(p.Column) == squeezed(member):
+			return 0
+		case slices.ContainsFunc(p.Table.Unique, func(unique []string) bool { return len(unique) == 1 && unique[0] == p.Column }):
+			return 2 // the only one of its table
+		default:
+			return 1
+		}
+	}
+	best := 0
+	for n, p := range places {
+		sameRow := p.Table.FullName() == first.Table.FullName() && maps.Equal(p.Row, first.Row)
+		if sameRow && p.Text == first.Text && p.Exact == first.Exact && derived(p) < derived(places[best]) {
+			best = n
+		}
+	}
+	places[0], places[best] = places[best], places[0]
 }
 
 // hasMark reports that a text holds the marker of a member among others.

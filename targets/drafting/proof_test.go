@@ -60,6 +60,32 @@ func TestTheCreatedThingIsToldFromOtherPlaces(t *testing.T) {
 	require.Len(t, twice.Several.Rows, 2)
 }
 
+// A slug is made anew for a second row of the same title, so that rows are found by the title.
+func TestOfSeveralColumnsTheOneThatKeepsTheTextCounts(t *testing.T) {
+	t.Parallel()
+	row := func(columns ...string) databases.Landing {
+		l := landing("articles", columns, map[string]string{"id": "7"})
+		for _, column := range columns {
+			l.Row[column] = "mx0"
+		}
+		l.Table.Unique = [][]string{{"slug"}, {"email"}, {"tenant", "heading"}}
+		return l
+	}
+	for _, c := range []struct {
+		text, want string
+		columns    []string
+	}{
+		{"/title", "title", []string{"slug", "title"}},
+		{"/article/Title", "title", []string{"slug", "heading", "title"}},
+		{"/name", "heading", []string{"slug", "heading"}},
+		{"/email", "email", []string{"login", "email"}},
+		{"/name", "slug", []string{"slug"}},
+	} {
+		p := drafting.Draft{Path: "/articles", Texts: []string{c.text}}.Prove(drafting.Created{Marker: "m", Landings: []databases.Landing{row(c.columns...)}})
+		require.Equal(t, c.want, p.Column, c)
+	}
+}
+
 // A table by which things are found has their numbers and their texts, too.
 func TestWhatThingsAreFoundByIsNotTheThing(t *testing.T) {
 	t.Parallel()
