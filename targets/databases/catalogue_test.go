@@ -117,6 +117,31 @@ func TestTheCatalogueIsWhatWasCreated(t *testing.T) {
 	}
 }
 
+// TestATableThatKeepsItsHistoryIsListed holds that a table with system versioning is one, and that its keys are those of the rows of now.
+func TestATableThatKeepsItsHistoryIsListed(t *testing.T) {
+	t.Parallel()
+	db, err := databases.Open(t.Context(), place(t, databases.MariaDB), databases.ReadWrite)
+	require.NoError(t, err)
+	t.Cleanup(func() { db.Close() })
+	for _, statement := range []string{
+		"create table implied (id int auto_increment primary key, k varchar(20) unique, note varchar(80)) with system versioning",
+		"create table named (id int auto_increment primary key, k varchar(20) unique, note varchar(80), since timestamp(6) generated always as row start, until timestamp(6) generated always as row end, period for system_time (since, until)) with system versioning",
+		"insert into implied (k, note) values ('a', 'marker7')", "update implied set note = 'marker8'",
+	} {
+		_, err := db.ExecContext(t.Context(), statement)
+		require.NoError(t, err, statement)
+	}
+	tables, err := db.Catalogue(t.Context())
+	require.NoError(t, err)
+	require.Len(t, tables, 2)
+	for _, table := range tables {
+		require.Equal(t, []string{"id"}, table.Primary, table.Name)
+		require.Equal(t, [][]string{{"k"}}, table.Unique, table.Name)
+	}
+	found, _ := db.Search(t.Context(), tables, "marker")
+	require.Len(t, found, 1, "the rows of now")
+}
+
 // TestTheCatalogueTellsWhatHoldsForSomeRows holds that indexes that do not hold for every row, or not for columns, are told apart from those that do.
 func TestTheCatalogueTellsWhatHoldsForSomeRows(t *testing.T) {
 	t.Parallel()

@@ -64,14 +64,17 @@ func postgresDictionary() dictionary {
 	}
 }
 
-// mariadbDictionary asks MariaDB and MySQL, of the one database that the URL names.
+// mariadbDictionary asks MariaDB and MySQL, of the one database that the URL names. A table that keeps its history (with system versioning) shows the
+// rows of now; where the column is named that says until when a row holds, each key has it, though now it is the same for all.
 func mariadbDictionary() dictionary {
 	return dictionary{
 		columns: `select '', c.table_name, c.column_name, c.column_type from information_schema.columns c
 			join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
-			where c.table_schema = database() and t.table_type = 'BASE TABLE' order by c.table_name, c.ordinal_position`,
+			where c.table_schema = database() and t.table_type in ('BASE TABLE', 'SYSTEM VERSIONED') order by c.table_name, c.ordinal_position`,
 		unique: `select '', table_name, index_name, case when index_name = 'PRIMARY' then '1' else '0' end, column_name
-			from information_schema.statistics where table_schema = database() and non_unique = 0 and column_name is not null
+			from information_schema.statistics s where table_schema = database() and non_unique = 0 and column_name is not null
+			and not exists (select 1 from information_schema.columns c where c.table_schema = s.table_schema and c.table_name = s.table_name
+				and c.column_name = s.column_name and c.generation_expression = 'ROW END')
 			order by table_name, index_name, seq_in_index`,
 		references: `select '', k.table_name, k.column_name, '', k.referenced_table_name, k.referenced_column_name
 			from information_schema.key_column_usage k
