@@ -14,14 +14,15 @@ const sentInTurn = 3
 
 // numbered finds the columns that number the created things one after the other, as invoices are, although the database would take two of one
 // number: a service that looks for the greatest one gives it twice when creates come at the same time. One that was greater before, or is there
-// twice already, counts within something else, and is left out; so is what the database itself counts up.
+// twice already, counts within something else, and is left out; so is what the database itself counts up. A balance that each
+// row has after it is seen by the same creates: whoever reads the last one without a lock gives it to two rows.
 func numbered(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	db, is := i.db.(*databases.Database)
 	if !is || !oneRowEach(i, r) {
 		return nil
 	}
-	columns := drafting.MayBeNumbered(&i.file)
-	if len(columns) == 0 {
+	columns, sums, name := drafting.MayBeNumbered(&i.file), drafting.MayRunOn(&i.file), drafting.MayNameTwo(&i.file)
+	if len(columns) == 0 && len(sums) == 0 && name.Name == "" {
 		return nil
 	}
 	asking, err := i.questioner()
@@ -54,7 +55,25 @@ func numbered(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 			drafting.Numbers(&i.file, c.Name, rows[:created])
 		}
 	}
+	for _, c := range sums {
+		if drafting.RunsOn(i.file.Proof.Table, c.Name, rows) && aloneInIts(ctx, db, i.file.Proof.Table, c, rows) {
+			fmt.Fprintf(i.Said, "each create has in %s.%s what the one before had, and its own amount\n", i.file.Proof.Table.FullName(), c.Name)
+			drafting.Sums(&i.file, c.Name, rows[:created])
+		}
+	}
+	if name.Name != "" && aloneInIts(ctx, db, i.file.Proof.Table, name, rows) {
+		drafting.Names(&i.file, name.Name, rows[:created])
+	}
 	return asking.err
+}
+
+// aloneInIts reports that each of the rows has a value that no other has of those that refer to the same things.
+func aloneInIts(ctx context.Context, db *databases.Database, t databases.Table, c databases.Column, rows []map[string]string) bool {
+	return !slices.ContainsFunc(rows, func(row map[string]string) bool {
+		found, err := db.With(ctx, t, c.Name, row[c.Name])
+		found = slices.DeleteFunc(found, func(other map[string]string) bool { return !refersAlike(t, row, other) })
+		return err != nil || len(found) != 1
+	})
 }
 
 // refersAlike reports that two rows refer to the same rows of other tables: among those of others, the effect of a number does not count.

@@ -172,6 +172,7 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if err := refuses(ctx, i, &r); err != nil {
 		return err
 	}
+	states(ctx, i, r)
 	i.file.Learn(r)
 	twins(i, r, equal)
 	learnLimit(ctx, i, asking)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
@@ -23,6 +24,13 @@ func invoices(t *testing.T, word, within string, broken bool) (address, database
 	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)&_txlock=immediate", schema)
 	next := func(tx interface{ QueryRow(string, ...any) *sql.Row }, cents any) (number string) {
 		n := 0
+		if within == "balance" { // the number is what all of the book's amounts are together
+			_ = tx.QueryRow("select coalesce((select number from invoices where book = 1 order by id desc limit 1), 0) + ?", cents).Scan(&n)
+			return fmt.Sprint(n)
+		}
+		if within == "moments" { // each has the name of its moment, of which the lock makes another one
+			return word + strconv.FormatInt(time.Now().UnixNano()/int64(5*time.Millisecond), 36)
+		}
 		_ = tx.QueryRow("select count(*) + 1 from invoices where book = 1 and (? or cents = ?)", within != "cents", cents).Scan(&n)
 		if word == "" {
 			return fmt.Sprint(n)
@@ -56,6 +64,15 @@ func invoices(t *testing.T, word, within string, broken bool) (address, database
 			says(w, http.StatusConflict, `{"error":"key_used"}`)
 			return
 		}
+		if within == "moments" {
+			if !broken {
+				time.Sleep(5 * time.Millisecond)
+			}
+			_ = tx.QueryRow("select number from invoices where id = ?", id).Scan(&number)
+			_ = tx.Commit()
+			says(w, http.StatusCreated, fmt.Sprintf(`{"number":%q}`, number))
+			return
+		}
 		_ = tx.Commit()
 		says(w, http.StatusCreated, fmt.Sprintf(`{"id":%d}`, id))
 	})), "sqlite://" + path
@@ -86,5 +103,39 @@ func TestInitOfWhatIsNumbered(t *testing.T) {
 				require.NotContains(t, readFile(t, file), "same-number")
 			})
 		}
+	}
+}
+
+// TestInitOfABalanceAfterEachRow holds that two rows which have started from one balance are a finding.
+func TestInitOfABalanceAfterEachRow(t *testing.T) {
+	t.Parallel()
+	for _, broken := range []bool{false, true} {
+		t.Run(fmt.Sprintf("broken: %t", broken), func(t *testing.T) {
+			t.Parallel()
+			address, database := invoices(t, "", "balance", broken)
+			env := map[string]string{"DATABASE_URL": database}
+			file, said := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: abc' -d '{"memo": "roof", "cents": 1250}' `+address+"/invoices", "--db", database)
+			text := readFile(t, file)
+			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay", "distinct-twins", "burst-under-load")
+			require.Equal(t, map[bool]int{false: exitPass, true: exitFinding}[broken], got.code, "%s\n%s\n%s", said, text, got)
+			require.Contains(t, text, "where (invoices.number, invoices.book) in (select invoices.number, invoices.book from invoices where invoices.memo = :marker)", said)
+		})
+	}
+}
+
+// TestInitOfANameOfTheMoment holds that two things which answers name by one number are a finding, whatever that is made of.
+func TestInitOfANameOfTheMoment(t *testing.T) {
+	t.Parallel()
+	for _, broken := range []bool{false, true} {
+		t.Run(fmt.Sprintf("broken: %t", broken), func(t *testing.T) {
+			t.Parallel()
+			address, database := invoices(t, "R", "moments", broken)
+			env := map[string]string{"DATABASE_URL": database}
+			file, said := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: abc' -d '{"memo": "roof", "cents": 1250}' `+address+"/invoices", "--db", database)
+			text := readFile(t, file)
+			require.Contains(t, text, "identity: /number", said)
+			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay", "distinct-twins", "burst-under-load")
+			require.Equal(t, map[bool]int{false: exitPass, true: exitFinding}[broken], got.code, "%s\n%s\n%s", said, text, got)
+		})
 	}
 }

@@ -2,6 +2,7 @@ package drafting
 
 import (
 	"fmt"
+	"math/big"
 	"regexp"
 	"slices"
 	"strconv"
@@ -28,17 +29,81 @@ func MayBeNumbered(f *File) (columns []databases.Column) {
 		return nil
 	}
 	for _, c := range p.Table.Columns {
-		in := func(columns []string) bool { return slices.Contains(columns, c.Name) }
-		refers := slices.ContainsFunc(p.Table.Refers, func(r databases.Reference) bool { return r.Column == c.Name })
-		partly := slices.ContainsFunc(p.Table.Partly, func(index string) bool { return strings.Contains(index, c.Name) })
-		noted := ofRequests.MatchString(c.Name) || ofWriters.MatchString(c.Name)
-		called := calledNumber(c.Name)
 		prefix, number := Numbering(p.Row[c.Name])
-		if c.Name != p.Column && !in(p.Table.Primary) && !slices.ContainsFunc(p.Table.Unique, in) && !refers && !partly && !noted && !moment.MatchString(c.Type) && number > 0 && (called || prefix != "") {
+		if mayBeShared(p, c) && number > 0 && (calledNumber(c.Name) || prefix != "") {
 			columns = append(columns, c)
 		}
 	}
 	return columns
+}
+
+// mayBeShared reports that the database takes two rows with one value in a column, and that it is no reference, no time, and nothing of requests.
+func mayBeShared(p *Proof, c databases.Column) bool {
+	in := func(columns []string) bool { return slices.Contains(columns, c.Name) }
+	refers := slices.ContainsFunc(p.Table.Refers, func(r databases.Reference) bool { return r.Column == c.Name })
+	partly := slices.ContainsFunc(p.Table.Partly, func(index string) bool { return strings.Contains(index, c.Name) })
+	noted := ofRequests.MatchString(c.Name) || ofWriters.MatchString(c.Name)
+	return c.Name != p.Column && !in(p.Table.Primary) && !slices.ContainsFunc(p.Table.Unique, in) && !refers && !partly && !noted && !moment.MatchString(c.Type)
+}
+
+// MayRunOn are the columns of the created thing that may have a balance after it: what the row before has, and an amount of its own.
+func MayRunOn(f *File) (columns []databases.Column) {
+	p := f.Proof
+	if len(p.Several.Rows) > 0 || p.Removal != nil && p.Removal.Column != "" {
+		return nil
+	}
+	for _, c := range p.Table.Columns {
+		if mayBeShared(p, c) && c.HoldsNumber() && len(amounts(p.Table, c.Name, p.Row)) > 0 {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// MayNameTwo is the column that answers name the created thing by, if the database takes two things of one name: the service makes it, out of the
+// time or by chance, and nothing but that keeps it from giving a name again. What the request says itself is no such name.
+func MayNameTwo(f *File) databases.Column {
+	p := f.Proof
+	if len(p.Several.Rows) > 0 || p.Removal != nil && p.Removal.Column != "" || p.Archive != nil || len(p.Shards) > 0 || p.Through != nil || p.Shown != (databases.Shown{}) || f.Draft.echoed(p.Named) {
+		return databases.Column{}
+	}
+	for _, c := range p.Table.Columns {
+		if c.Name == p.Identity && mayBeShared(p, c) {
+			return c
+		}
+	}
+	return databases.Column{}
+}
+
+// amounts are the columns of numbers by which another one may go on: not by one or nothing, as what counts rows does.
+func amounts(t databases.Table, column string, row map[string]string) (names []string) {
+	for _, c := range t.Columns {
+		amount, is := new(big.Rat).SetString(row[c.Name])
+		refers := slices.Contains(t.Primary, c.Name) || slices.ContainsFunc(t.Refers, func(r databases.Reference) bool { return r.Column == c.Name })
+		if c.Name != column && c.HoldsNumber() && !refers && is && new(big.Rat).Abs(amount).Cmp(big.NewRat(1, 1)) > 0 {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// RunsOn reports that each row has in a column what the one before has, and, always more or always less, what another column of it says.
+func RunsOn(t databases.Table, column string, rows []map[string]string) bool {
+	by := func(amount string, sign int) bool {
+		for n, row := range rows {
+			if n == 0 {
+				continue
+			}
+			before, was := new(big.Rat).SetString(rows[n-1][column])
+			now, is := new(big.Rat).SetString(row[column])
+			step, said := new(big.Rat).SetString(row[amount])
+			if !was || !is || !said || step.Sign() == 0 || now.Sub(now, before).Cmp(step.Mul(step, big.NewRat(int64(sign), 1))) != 0 {
+				return false
+			}
+		}
+		return true
+	}
+	return len(rows) > 2 && slices.ContainsFunc(amounts(t, column, rows[0]), func(amount string) bool { return by(amount, 1) || by(amount, -1) })
 }
 
 // calledNumber reports that a column is called like the number of a thing. One that is called like how many there are, such as number_of_orders, is
@@ -77,6 +142,27 @@ func InTurn(values []string) bool {
 // Numbers notes that a column has the number of each thing among all, or among those that refer to the same things as the created rows all do.
 func Numbers(f *File, column string, rows []map[string]string) {
 	f.Doubt("Whether two of %s may have one number: each create got the next one in %s, and nothing in the database forbids two of one. Runs say so if creates at the same time get the same. If it counts within something else, such as a year or an account, put that into the effect's query.", f.Proof.Table.FullName(), column)
+	noteShared(f, column, rows)
+}
+
+// Sums notes that a column has a balance after each thing.
+func Sums(f *File, column string, rows []map[string]string) {
+	f.Doubt("Whether two of %s may have one %s: each create had there what the one before it had, and its own amount. Runs say so if creates at the same time start from the same. If that may be, or if equal sums come again in time, leave the effect out.", f.Proof.Table.FullName(), column)
+	noteShared(f, column, rows)
+}
+
+// Names notes that answers name things by a column, each by another value so far.
+func Names(f *File, column string, rows []map[string]string) {
+	noted := func(columns []string) bool { return columns[0] == column }
+	if slices.ContainsFunc(f.Proof.Numbers, noted) {
+		return
+	}
+	f.Doubt("Whether two of %s may have one %s: the answer names the thing by it, and nothing in the database forbids two of one. Runs say so if creates at the same time get the same; leave the effect out if that may be.", f.Proof.Table.FullName(), column)
+	noteShared(f, column, rows)
+}
+
+// noteShared notes that no two rows have one value in a column, among those that refer to the same things as the created rows all do.
+func noteShared(f *File, column string, rows []map[string]string) {
 	columns := []string{column}
 	for _, r := range f.Proof.Table.Refers {
 		same := rows[0][r.Column] != "" && !slices.ContainsFunc(rows, func(row map[string]string) bool { return row[r.Column] != rows[0][r.Column] })

@@ -18,6 +18,7 @@ type Where struct {
 	Shards  []databases.Table // the other tables among which such rows are spread
 	Archive *databases.Table  // to which rows are moved after a while; nil: they stay
 	Rekeyed bool              // the rows there have keys of their own, which no answer names
+	Version string            // column that numbers the rows of one thing, of which the first is what a create makes; empty: none
 	moved   bool              // it is that table
 }
 

@@ -1,0 +1,33 @@
+package drafting_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+)
+
+func TestWhatRunsOnByTheAmountOfEachRow(t *testing.T) {
+	t.Parallel()
+	table := databases.Table{Name: "entries", Primary: []string{"id"}, Columns: []databases.Column{{Name: "id", Type: "bigint"}, {Name: "cents", Type: "int"}, {Name: "balance", Type: "numeric(12,2)"}}}
+	for _, c := range []struct {
+		name            string
+		cents, balances [3]string
+		want            bool
+	}{
+		{"more", [3]string{"300", "300", "301"}, [3]string{"900", "1200", "1501"}, true},
+		{"less", [3]string{"12.50", "12.50", "13"}, [3]string{"0", "-12.50", "-25.5"}, true},
+		{"each has another amount", [3]string{"5", "7", "11"}, [3]string{"5", "12", "23"}, true},
+		{"by one, as what counts", [3]string{"1", "1", "1"}, [3]string{"1", "2", "3"}, false},
+		{"the same amount in all, which the sum does not follow", [3]string{"300", "300", "301"}, [3]string{"900", "1200", "1500"}, false},
+		{"the same", [3]string{"300", "300", "301"}, [3]string{"300", "300", "301"}, false},
+	} {
+		var rows []map[string]string
+		for n := range c.cents {
+			rows = append(rows, map[string]string{"id": "7", "cents": c.cents[n], "balance": c.balances[n]})
+		}
+		require.Equal(t, c.want, drafting.RunsOn(table, "balance", rows), c.name)
+	}
+}
