@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,19 @@ import (
 
 // leaf matches an element that holds a text and nothing else.
 var leaf = regexp.MustCompile(`<((?:[A-Za-z_][\w.-]*:)?[A-Za-z_][\w.-]*)(?:\s[^<>]*[^<>/])?>([^<>]+)</`)
+
+var (
+	// attribute matches an attribute of an element, without a prefix.
+	attribute = regexp.MustCompile(`\s([A-Za-z_][\w.-]*)="([^"<&]+)"`)
+	// ofDocument matches what attributes are called that say how the document is written.
+	ofDocument = regexp.MustCompile(`(?i)^(xmlns|encoding|standalone|.*version|lang|schema\w*)$`)
+)
+
+// ofTag reports that a text ends within the tag of an element.
+func ofTag(text string) bool {
+	open := strings.LastIndexByte(text, '<')
+	return open >= 0 && open > strings.LastIndexByte(text, '>') && !strings.HasPrefix(text[open:], "<?") && !strings.HasPrefix(text[open:], "<!")
+}
 
 // isMarkup reports that a text is XML, as that of a message of SOAP.
 func isMarkup(text string) bool {
@@ -25,12 +39,22 @@ func isMarkup(text string) bool {
 	return false
 }
 
-// readMarkup takes the texts of an XML body as its members, and the rest as how they are written.
+// readMarkup takes the texts of an XML body as its members, and the rest as how they are written. An attribute is one where it is called like an
+// id, or where no element holds a text: others say more often how something is meant than what it is.
 func (c *Request) readMarkup(text string) {
 	c.Body = map[string]any{}
 	var written strings.Builder
 	last := 0
-	for _, at := range leaf.FindAllStringSubmatchIndex(text, -1) {
+	places := leaf.FindAllStringSubmatchIndex(text, -1)
+	var attributes [][]int
+	for _, at := range attribute.FindAllStringSubmatchIndex(text, -1) {
+		if name := text[at[2]:at[3]]; ofTag(text[:at[0]]) && !ofDocument.MatchString(name) && (len(places) == 0 || idLike.MatchString(name)) {
+			attributes = append(attributes, at)
+		}
+	}
+	places = append(places, attributes...)
+	slices.SortFunc(places, func(a, b []int) int { return a[4] - b[4] })
+	for _, at := range places {
 		value := unescaped(text[at[4]:at[5]])
 		if strings.TrimSpace(value) == "" {
 			continue
@@ -80,6 +104,16 @@ func inText(body, column, value string, tells bool) contract.Identity {
 			continue
 		}
 		named := contract.Identity{Pattern: fmt.Sprintf(`<(?:[\w.-]+:)?%s(?:\s[^<>]*)?>\s*([^<>]*[^<>\s])\s*</`, regexp.QuoteMeta(local))}
+		if named.In(body) == value {
+			return named
+		}
+	}
+	for _, at := range attribute.FindAllStringSubmatchIndex(body, -1) {
+		name := body[at[2]:at[3]]
+		if body[at[4]:at[5]] != value || !ofTag(body[:at[0]]) || !tells && !idLike.MatchString(name) && squeezed(name) != squeezed(column) {
+			continue
+		}
+		named := contract.Identity{Pattern: fmt.Sprintf(`<[\w.:-]+(?:\s[^<>]*)?\s%s="([^"]+)"`, regexp.QuoteMeta(name))}
 		if named.In(body) == value {
 			return named
 		}

@@ -48,6 +48,24 @@ func TestAnAnswerOfXMLNamesWhatWasCreated(t *testing.T) {
 	require.Equal(t, contract.Identity{}, inText("", "id", "17", false))
 }
 
+// What is said in attributes alone is read there, and beside texts what is called like an id.
+func TestABodyOfXMLHasItsAttributesAsMembers(t *testing.T) {
+	t.Parallel()
+	c, err := ReadCurl(`curl a/shipments -H 'Content-Type: application/xml' -d '<?xml version="1.0" encoding="UTF-8"?><shipment xmlns="urn:s" schemaVersion="2" ref="S-1" consignee="Ada"><parcel weight="300"/><parcel weight="400"/></shipment>'`)
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"ref": "S-1", "consignee": "Ada", "weight": "300", "weight2": "400"}, c.Body)
+	require.Equal(t, `<?xml version="1.0" encoding="UTF-8"?><shipment xmlns="urn:s" schemaVersion="2" ref="{{.ref}}" consignee="{{.consignee}}"><parcel weight="{{.weight}}"/><parcel weight="{{.weight2}}"/></shipment>`, c.Written)
+	c, err = ReadCurl(`curl a/shipments -H 'Content-Type: application/xml' -d '<shipment ref="S-1" kind="air"><note lang="en">fragile a="b"</note></shipment>'`)
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"ref": "S-1", "note": `fragile a="b"`}, c.Body)
+	require.Equal(t, `<shipment ref="{{.ref}}" kind="air"><note lang="en">{{.note}}</note></shipment>`, c.Written)
+
+	answer := `<?xml version="1.0"?><r:answer status="17"><shipment weight="17" id="17" state="new"/></r:answer>`
+	named := inText(answer, "id", "17", false)
+	require.Equal(t, "18", named.In(`<r:answer status="ok"><shipment weight="3" id="18"/></r:answer>`))
+	require.Empty(t, inText(answer, "id", "7", false))
+}
+
 func landed(id string) databases.Landing {
 	return databases.Landing{
 		Table: databases.Table{Name: "parcels", Primary: []string{"id"}, Columns: []databases.Column{{Name: "id"}, {Name: "note"}}},
