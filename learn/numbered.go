@@ -21,8 +21,8 @@ func numbered(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	if !is || !oneRowEach(i, r) {
 		return nil
 	}
-	columns, sums, name := drafting.MayBeNumbered(&i.file), drafting.MayRunOn(&i.file), drafting.MayNameTwo(&i.file)
-	if len(columns) == 0 && len(sums) == 0 && name.Name == "" {
+	columns := drafting.MayBeNumbered(&i.file)
+	if len(columns)+len(drafting.MayRunOn(&i.file))+len(drafting.MayBeLinked(&i.file)) == 0 && drafting.MayNameTwo(&i.file).Name == "" {
 		return nil
 	}
 	asking, err := i.questioner()
@@ -55,16 +55,27 @@ func numbered(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 			drafting.Numbers(&i.file, c.Name, rows[:created])
 		}
 	}
-	for _, c := range sums {
-		if drafting.RunsOn(i.file.Proof.Table, c.Name, rows) && aloneInIts(ctx, db, i.file.Proof.Table, c, rows) {
+	unshared(ctx, i, db, rows, created)
+	return asking.err
+}
+
+// unshared finds what else no two of the created rows share: the balance after each, the sum of the row before, and what answers name a thing by.
+func unshared(ctx context.Context, i *inquiry, db *databases.Database, rows []map[string]string, created int) {
+	alone := func(c databases.Column) bool { return aloneInIts(ctx, db, i.file.Proof.Table, c, rows) }
+	for _, c := range drafting.MayRunOn(&i.file) {
+		if drafting.RunsOn(i.file.Proof.Table, c.Name, rows) && alone(c) {
 			fmt.Fprintf(i.Said, "each create has in %s.%s what the one before had, and its own amount\n", i.file.Proof.Table.FullName(), c.Name)
 			drafting.Sums(&i.file, c.Name, rows[:created])
 		}
 	}
-	if name.Name != "" && aloneInIts(ctx, db, i.file.Proof.Table, name, rows) {
-		drafting.Names(&i.file, name.Name, rows[:created])
+	for _, c := range drafting.MayBeLinked(&i.file) {
+		if drafting.Linked(i.file.Proof.Table, c.Name, rows) && alone(c) {
+			drafting.Links(&i.file, c.Name, rows[:created])
+		}
 	}
-	return asking.err
+	if c := drafting.MayNameTwo(&i.file); c.Name != "" && alone(c) {
+		drafting.Names(&i.file, c.Name, rows[:created])
+	}
 }
 
 // aloneInIts reports that each of the rows has a value that no other has of those that refer to the same things.

@@ -14,6 +14,8 @@ import (
 var (
 	// numberWord matches words in what columns are called that hold the number of an invoice or an order.
 	numberWord = regexp.MustCompile(`^(seq|sequence|serial|number|num|no|nr|nummer|numero)$`)
+	// placeWord matches the last word of what columns are called that hold the number of what only one can have.
+	placeWord = regexp.MustCompile(`^(seat|slot|locker|ticket|folio|voucher|docket)$`)
 	// lastNumber matches a number, alone or behind what stands before that of each thing, as in INV-2027-00017.
 	lastNumber = regexp.MustCompile(`^([A-Za-z](?:[ -~]*[ -/:-~])?)?(\d{1,15})$`)
 )
@@ -39,11 +41,15 @@ func MayBeNumbered(f *File) (columns []databases.Column) {
 
 // mayBeShared reports that the database takes two rows with one value in a column, and that it is no reference, no time, and nothing of requests.
 func mayBeShared(p *Proof, c databases.Column) bool {
+	return takesTwo(p, c) && !ofRequests.MatchString(c.Name) && !ofWriters.MatchString(c.Name)
+}
+
+// takesTwo reports that the database takes two rows with one value in a column, and that it is no reference and no time.
+func takesTwo(p *Proof, c databases.Column) bool {
 	in := func(columns []string) bool { return slices.Contains(columns, c.Name) }
 	refers := slices.ContainsFunc(p.Table.Refers, func(r databases.Reference) bool { return r.Column == c.Name })
 	partly := slices.ContainsFunc(p.Table.Partly, func(index string) bool { return strings.Contains(index, c.Name) })
-	noted := ofRequests.MatchString(c.Name) || ofWriters.MatchString(c.Name)
-	return c.Name != p.Column && !in(p.Table.Primary) && !slices.ContainsFunc(p.Table.Unique, in) && !refers && !partly && !noted && !moment.MatchString(c.Type)
+	return c.Name != p.Column && !in(p.Table.Primary) && !slices.ContainsFunc(p.Table.Unique, in) && !refers && !partly && !moment.MatchString(c.Type)
 }
 
 // MayRunOn are the columns of the created thing that may have a balance after it: what the row before has, and an amount of its own.
@@ -73,6 +79,41 @@ func MayNameTwo(f *File) databases.Column {
 		}
 	}
 	return databases.Column{}
+}
+
+// MayBeLinked are the columns of the created thing that may have the sum of the row before it, as in a chain that shows what was changed later.
+func MayBeLinked(f *File) (columns []databases.Column) {
+	p := f.Proof
+	if len(p.Several.Rows) > 0 || p.Removal != nil && p.Removal.Column != "" {
+		return nil
+	}
+	for _, c := range p.Table.Columns {
+		if checksum.MatchString(c.Name) && takesTwo(p, c) {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// checksum matches what columns are called that hold the sum of a row.
+var checksum = regexp.MustCompile(`(?i)hash|digest|checksum|sha\d|hmac|signature`)
+
+// Linked reports that each row has in a column what the one before has in another one: a sum that no two rows share.
+func Linked(t databases.Table, column string, rows []map[string]string) bool {
+	return len(rows) > 2 && slices.ContainsFunc(t.Columns, func(c databases.Column) bool {
+		for n := 1; n < len(rows); n++ {
+			if sum := rows[n][column]; len(sum) < telling || sum != rows[n-1][c.Name] || sum == rows[n-1][column] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Links notes that the rows are a chain.
+func Links(f *File, column string, rows []map[string]string) {
+	f.Doubt("Whether two of %s may follow the same one: each create had in %s what the one before it has of its own, and nothing in the database forbids two of one. Runs say so if creates at the same time follow the same; leave the effect out if that may be.", f.Proof.Table.FullName(), column)
+	noteShared(f, column, rows)
 }
 
 // amounts are the columns of numbers by which another one may go on: not by one or nothing, as what counts rows does.
@@ -115,7 +156,7 @@ func calledNumber(column string) bool {
 			return false
 		}
 	}
-	return slices.ContainsFunc(words, numberWord.MatchString)
+	return slices.ContainsFunc(words, numberWord.MatchString) || len(words) > 0 && placeWord.MatchString(words[len(words)-1])
 }
 
 // Numbering parts a text into a number at its end, and what stands before it; 0: there is none.

@@ -55,6 +55,9 @@ func TestWhatMayBeNumbered(t *testing.T) {
 		{"receipt_no", "integer", "7"},
 		{"order_number", "integer", "7"},
 		{"number_given", "timestamp", "7"},
+		{"seat", "integer", "7"},
+		{"seat_price", "integer", "7"},
+		{"seats", "integer", "7"},
 		{"memo", "text", "marker7"},
 	} {
 		table.Columns = append(table.Columns, databases.Column{Name: c[0], Type: c[1]})
@@ -67,7 +70,7 @@ func TestWhatMayBeNumbered(t *testing.T) {
 		}
 		return names
 	}
-	require.Equal(t, []string{"number", "documentNo", "reference", "number_in_year"}, names(drafting.Proof{}))
-	require.Len(t, names(drafting.Proof{Removal: &drafting.Removal{}}), 4, "what is removed is gone")
+	require.Equal(t, []string{"number", "documentNo", "reference", "number_in_year", "seat"}, names(drafting.Proof{}))
+	require.Len(t, names(drafting.Proof{Removal: &drafting.Removal{}}), 5, "what is removed is gone")
 	require.Empty(t, names(drafting.Proof{Removal: &drafting.Removal{Column: "deleted_at"}}), "the number of what is removed may be given again")
 }

@@ -31,3 +31,16 @@ func TestWhatRunsOnByTheAmountOfEachRow(t *testing.T) {
 		require.Equal(t, c.want, drafting.RunsOn(table, "balance", rows), c.name)
 	}
 }
+
+func TestAChainOfRowsIsSeen(t *testing.T) {
+	t.Parallel()
+	table := databases.Table{Name: "deeds", Primary: []string{"id"}, Columns: []databases.Column{{Name: "id", Type: "bigint"}, {Name: "prev_hash", Type: "text"}, {Name: "hash", Type: "text"}}}
+	row := func(before, own string) map[string]string {
+		return map[string]string{"prev_hash": before, "hash": own}
+	}
+	const a, b, c, d = "aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb", "cccccccccccccccc", "dddddddddddddddd"
+	require.True(t, drafting.Linked(table, "prev_hash", []map[string]string{row(a, b), row(b, c), row(c, d)}))
+	require.False(t, drafting.Linked(table, "hash", []map[string]string{row(a, b), row(b, c), row(c, d)}), "the end of the chain")
+	require.False(t, drafting.Linked(table, "prev_hash", []map[string]string{row(a, b), row(a, c), row(a, d)}))
+	require.False(t, drafting.Linked(table, "prev_hash", []map[string]string{row(a, a), row(a, a), row(a, a)}), "all are the same")
+}
