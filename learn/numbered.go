@@ -73,7 +73,7 @@ func unshared(ctx context.Context, i *inquiry, db *databases.Database, rows []ma
 			drafting.Links(&i.file, c.Name, rows[:created])
 		}
 	}
-	if c := drafting.MayNameTwo(&i.file); c.Name != "" && alone(c) {
+	if c := drafting.MayNameTwo(&i.file); c.Name != "" && drafting.InOrder(c.Name, rows) && alone(c) {
 		drafting.Names(&i.file, c.Name, rows[:created])
 	}
 }

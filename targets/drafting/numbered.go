@@ -192,6 +192,18 @@ func Sums(f *File, column string, rows []map[string]string) {
 	noteShared(f, column, rows)
 }
 
+// InOrder reports that each row has a later value in a column than the one before, as what is made out of the time has. What is drawn is not in
+// order: it comes twice by chance alone, and is meant to if it is short, such as a code that is said at a counter.
+func InOrder(column string, rows []map[string]string) bool {
+	const least = 6
+	for n, row := range rows {
+		if len(row[column]) < least || n > 0 && (len(row[column]) != len(rows[n-1][column]) || row[column] <= rows[n-1][column]) {
+			return false
+		}
+	}
+	return len(rows) > 2
+}
+
 // Names notes that answers name things by a column, each by another value so far.
 func Names(f *File, column string, rows []map[string]string) {
 	noted := func(columns []string) bool { return columns[0] == column }

@@ -44,3 +44,23 @@ func TestAChainOfRowsIsSeen(t *testing.T) {
 	require.False(t, drafting.Linked(table, "prev_hash", []map[string]string{row(a, b), row(a, c), row(a, d)}))
 	require.False(t, drafting.Linked(table, "prev_hash", []map[string]string{row(a, a), row(a, a), row(a, a)}), "all are the same")
 }
+
+func TestWhatIsMadeOfTheTimeIsInOrder(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		values [3]string
+		want   bool
+	}{
+		{[3]string{"RMIJ0A1", "RMIJ0B0", "RMIJ0C9"}, true},
+		{[3]string{"RMIJ0A1", "RMIJ0A1", "RMIJ0C9"}, false},
+		{[3]string{"8211", "8212", "8250"}, false},
+		{[3]string{"k3j4h5g6", "a0qwe9f1", "z7d8s9a0"}, false},
+		{[3]string{"", "", ""}, false},
+	} {
+		var rows []map[string]string
+		for _, value := range c.values {
+			rows = append(rows, map[string]string{"code": value})
+		}
+		require.Equal(t, c.want, drafting.InOrder("code", rows), c.values)
+	}
+}
