@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
@@ -11,6 +12,9 @@ import (
 
 // sentInTurn is how many creates are sent to see that each gets the next number.
 const sentInTurn = 3
+
+// anotherMoment is how long is waited between them: what is made of the time in hundredths of a second is another name then.
+const anotherMoment = 50 * time.Millisecond
 
 // numbered finds the columns that number the created things one after the other, as invoices are, although the database would take two of one
 // number: a service that looks for the greatest one gives it twice when creates come at the same time. One that was greater before, or is there
@@ -31,6 +35,7 @@ func numbered(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	}
 	var rows []map[string]string
 	for range sentInTurn {
+		letBe(ctx, anotherMoment)
 		if _, markers := asking.ask(ctx, "numbered", 1, "[{send: {}}]"); len(markers) != 1 || i.made(ctx, markers[0]) != 1 {
 			return asking.err
 		}
@@ -73,8 +78,13 @@ func unshared(ctx context.Context, i *inquiry, db *databases.Database, rows []ma
 			drafting.Links(&i.file, c.Name, rows[:created])
 		}
 	}
-	if c := drafting.MayNameTwo(&i.file); c.Name != "" && drafting.InOrder(c.Name, rows) && alone(c) {
+	c := drafting.MayNameTwo(&i.file)
+	switch {
+	case c.Name == "":
+	case drafting.InOrder(c.Name, rows) && alone(c):
 		drafting.Names(&i.file, c.Name, rows[:created])
+	default:
+		drafting.NamedAlike(&i.file, c.Name, rows[:created])
 	}
 }
 

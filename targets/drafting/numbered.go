@@ -214,6 +214,16 @@ func Names(f *File, column string, rows []map[string]string) {
 	noteShared(f, column, rows)
 }
 
+// NamedAlike doubts a name that two creates got which were sent one after the other.
+func NamedAlike(f *File, column string, rows []map[string]string) {
+	for n, row := range rows {
+		if n > 0 && row[column] == rows[n-1][column] {
+			f.Doubt("Whether the answer names one thing: two creates one after the other had the same %s in %s, by which the answer names them. If no two may, an effect says so: query: select 1 from TABLE where %s in (the created row's), rows: 1.", column, f.Proof.Table.FullName(), column)
+			return
+		}
+	}
+}
+
 // noteShared notes that no two rows have one value in a column, among those that refer to the same things as the created rows all do.
 func noteShared(f *File, column string, rows []map[string]string) {
 	columns := []string{column}

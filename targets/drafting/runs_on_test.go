@@ -63,4 +63,9 @@ func TestWhatIsMadeOfTheTimeIsInOrder(t *testing.T) {
 		}
 		require.Equal(t, c.want, drafting.InOrder("code", rows), c.values)
 	}
+	f := drafting.File{Proof: &drafting.Proof{Table: databases.Table{Name: "orders"}}}
+	drafting.NamedAlike(&f, "code", []map[string]string{{"code": "R1"}, {"code": "R2"}, {"code": "R3"}})
+	require.Empty(t, f.Doubts)
+	drafting.NamedAlike(&f, "code", []map[string]string{{"code": "R1"}, {"code": "R2"}, {"code": "R2"}})
+	require.Len(t, f.Doubts, 1)
 }
