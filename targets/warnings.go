@@ -3,8 +3,11 @@ package targets
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -29,6 +32,79 @@ func Warnings(file string, source []byte, t Target) document.Mistakes {
 		if fold, _ := folds(o, dialectOf(t)); fold != "" {
 			all = append(all, doc.Mistake(jsonpointer.Of("operations", name, "rows", "query"),
 				"%q can make one row of several: a duplicate, or two things that were asked for with one body, may not show; %s", fold, eachRow))
+		}
+		for i, e := range o.Effects {
+			if key, n := amountOf(e); n != 0 {
+				if pointer, altered, moves := t.altersNumber(o, n); moves {
+					all = append(all, doc.Mistake(jsonpointer.Of("operations", name, "effects", i, key),
+						"the body has this number at %s, and an altered one has %s there: if the effect goes by it, what the altered body does is called wrong; %s, or alter another member", pointer, altered, withoutIt[key]))
+				}
+			}
+		}
+	}
+	return all
+}
+
+// withoutIt is how an effect is asked for that goes by a number of the body.
+var withoutIt = map[string]string{
+	"value": "take the sum of what the rows say off in the query, with value: 0",
+	"delta": "add up in the query what the rows say, with delta: 0",
+}
+
+// amountOf returns the number by which each create changes what an effect counts, without its sign, and the key that says so. Few
+// things are rather counted than told by a body, and may be as many by chance: 0.
+func amountOf(e contract.Effect) (key string, n float64) {
+	switch {
+	case e.Value != nil:
+		key, n = "value", math.Abs(*e.Value)
+	case e.Delta != nil:
+		key, n = "delta", math.Abs(*e.Delta)
+	}
+	if n < fewest {
+		return key, 0
+	}
+	return key, n
+}
+
+// fewest is the least number that is taken for an amount, and not for a count.
+const fewest = 10
+
+// altersNumber returns where the body has a number that the altered one changes, and what stands there then.
+func (t Target) altersNumber(o Operation, n float64) (pointer, altered string, found bool) {
+	if o.Alter == nil {
+		return "", "", false
+	}
+	plain, other, err := t.bothBodies(o, Altered)
+	if err != nil {
+		return "", "", false
+	}
+	from, to := numbersOf(plain.members(), ""), numbersOf(other.members(), "")
+	for _, pointer := range slices.Sorted(maps.Keys(from)) {
+		if is, there := to[pointer]; there && from[pointer] == n && is != n {
+			return pointer, strconv.FormatFloat(is, 'f', -1, 64), true
+		}
+	}
+	return "", "", false
+}
+
+// numbersOf returns the numbers of a body, by where they stand, without their signs. A number that stands there as a text counts, as
+// in a form.
+func numbersOf(value any, at string) map[string]float64 {
+	all := map[string]float64{}
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			maps.Copy(all, numbersOf(member, at+jsonpointer.Of(name)))
+		}
+	case []any:
+		for i, member := range value {
+			maps.Copy(all, numbersOf(member, at+jsonpointer.Of(i)))
+		}
+	case float64:
+		all[at] = math.Abs(value)
+	case string:
+		if n, err := strconv.ParseFloat(value, 64); err == nil {
+			all[at] = math.Abs(n)
 		}
 	}
 	return all
@@ -137,15 +213,7 @@ func (t Target) IsAnotherIntent(o Operation, which Variant) bool {
 	if o.Key.In != contract.KeyNowhere && t.Contract.Fingerprint.OnMismatch != contract.MismatchUnspecified {
 		return false // the key says that it is the same
 	}
-	values := t.samples()[0].values
-	values.Intent.Marker = sampleMarkerOf(o.Marker)
-	values.Extracted = Extracted{Login: sampleOf(t.Login), Prepared: sampleOf(o.Prepare)} // both bodies get the same
-	plain, err := o.Render(values, AsItIs)
-	if err != nil {
-		return false
-	}
-	values.Intent.Marker += "1"
-	other, err := o.Render(values, which)
+	plain, other, err := t.bothBodies(o, which)
 	if err != nil {
 		return false
 	}
@@ -161,16 +229,34 @@ func (t Target) IsAnotherIntent(o Operation, which Variant) bool {
 	return false
 }
 
-// said returns what a request says at a pointer into its body, for comparison.
-func said(r Rendered, pointer string) string {
+// bothBodies renders an operation's request with its body as it is, and with a variant of it.
+func (t Target) bothBodies(o Operation, which Variant) (plain, other Rendered, err error) {
+	values := t.samples()[0].values
+	values.Intent.Marker = sampleMarkerOf(o.Marker)
+	values.Extracted = Extracted{Login: sampleOf(t.Login), Prepared: sampleOf(o.Prepare)} // both bodies get the same
+	if plain, err = o.Render(values, AsItIs); err != nil {
+		return plain, other, err
+	}
+	values.Intent.Marker += "1"
+	other, err = o.Render(values, which)
+	return plain, other, err
+}
+
+// members is what a request says, as JSON reads it; nil: nothing that can be read.
+func (r Rendered) members() any {
 	text := r.Body
 	if r.Says != nil {
 		text = r.Says
 	}
 	var body any
 	if json.Unmarshal(text, &body) != nil {
-		return ""
+		return nil
 	}
-	value, _ := jsonpointer.Resolve(body, pointer)
+	return body
+}
+
+// said returns what a request says at a pointer into its body, for comparison.
+func said(r Rendered, pointer string) string {
+	value, _ := jsonpointer.Resolve(r.members(), pointer)
 	return fmt.Sprint(value)
 }

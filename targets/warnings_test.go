@@ -109,3 +109,41 @@ func TestANaturalKeyThatIsTheSameInAllRequestsIsAMistake(t *testing.T) {
 		require.NoError(t, err, natural)
 	}
 }
+
+// TestAnEffectThatGoesByWhatIsAlteredIsWarnedOf holds that an effect by a fixed number is warned of where the body has that number and the
+// altered body has another one: a correct target would be told that its effect is wrong.
+func TestAnEffectThatGoesByWhatIsAlteredIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	const sum = "query: 'select sum(amount) from ledger where note = :marker', "
+	const balance = "query: 'select balance from wallets where id = 1', "
+	for _, test := range []struct{ body, alter, effect, warned string }{
+		{"{note: '{{.Intent.Marker}}', amount: 1200}", "{amount: 9900}", sum + "value: 1200", "effects[0].value: the body has this number at /amount, and an altered one has 9900 there: if the effect goes by it, what the altered body does is called wrong; take the sum of what the rows say off in the query, with value: 0, or alter another member"},
+		{"{note: '{{.Intent.Marker}}', price: {amount: 12.50}}", "{price: {amount: 99}}", balance + "delta: -12.5", "effects[0].delta: the body has this number at /price/amount, and an altered one has 99 there: if the effect goes by it, what the altered body does is called wrong; add up in the query what the rows say, with delta: 0, or alter another member"},
+		{"{note: '{{.Intent.Marker}}', amount: 1200}", "{note: '{{.Intent.Marker}}'}", sum + "value: 1200", ""},
+		{"{note: '{{.Intent.Marker}}', amount: 1200}", "{amount: 9900}", balance + "delta: 0", ""},
+		{"{note: '{{.Intent.Marker}}', amount: 1200}", "{amount: 9900}", sum + "value: 1300", ""},
+		{"{note: '{{.Intent.Marker}}', amount: 1}", "{amount: 2}", sum + "value: 1", ""}, // rather a count
+		{"{note: '{{.Intent.Marker}}', amount: 1200}", "{amount: 9900}", "query: 'select 1 from lines where note = :marker', rows: 1200", ""},
+	} {
+		source := fmt.Appendf(nil, `name: payments
+base_url: http://localhost:8080
+database: {url: "sqlite:///x.db"}
+operations:
+  pay:
+    request: {path: /payments, body: %s}
+    key: {in: header}
+    alter: %s
+    rows: {query: select id from payments where note = :marker}
+    effects: [{name: books, %s}]
+`, test.body, test.alter, test.effect)
+		target, err := targets.Load("f.yaml", source, nil)
+		require.NoError(t, err, test.effect)
+		warnings := targets.Warnings("f.yaml", source, target)
+		if test.warned == "" {
+			require.Empty(t, warnings, test.effect)
+			continue
+		}
+		require.Len(t, warnings, 1, test.effect)
+		require.Contains(t, warnings[0].String(), test.warned)
+	}
+}
