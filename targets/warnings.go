@@ -22,7 +22,7 @@ func Warnings(file string, source []byte, t Target) document.Mistakes {
 	if doc == nil || err != nil {
 		return nil
 	}
-	var all document.Mistakes
+	all := untriedWithoutKeys(doc, t)
 	for _, name := range t.OperationNames() {
 		o := t.Operations[name]
 		if o.Alter != nil && t.IsAnotherIntent(o, Altered) {
@@ -41,6 +41,24 @@ func Warnings(file string, source []byte, t Target) document.Mistakes {
 				}
 			}
 		}
+	}
+	return all
+}
+
+// untriedWithoutKeys warns of what a file says of keys where no operation has one: no run tries it.
+func untriedWithoutKeys(doc *document.Document, t Target) (all document.Mistakes) {
+	for _, o := range t.Operations {
+		if o.Key.In != contract.KeyNowhere {
+			return nil
+		}
+	}
+	for _, line := range []string{"scope/principal", "scope/operation", "scope/path", "missing_key", "expiry/after"} {
+		if path := "/contract/" + line; doc.Has(path) {
+			all = append(all, doc.Mistake(path, "no operation has a key, and a run tries this with keys only: it says nothing of this line"))
+		}
+	}
+	if path := "/contract/content_window"; doc.Has(path) && len(t.Contract.NaturalKey) == 0 {
+		all = append(all, doc.Mistake(path, "no operation has a key, and there is no natural_key: each request is an intent of its own, none is repeated, and a run says nothing of this line"))
 	}
 	return all
 }

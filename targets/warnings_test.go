@@ -147,3 +147,41 @@ operations:
 		require.Contains(t, warnings[0].String(), test.warned)
 	}
 }
+
+// TestALineThatIsTriedWithKeysIsWarnedOfWithoutOne holds that a promise which no run can try for want of a key is said to be untried, and
+// that a preset's is not: the file does not say it.
+func TestALineThatIsTriedWithKeysIsWarnedOfWithoutOne(t *testing.T) {
+	t.Parallel()
+	const none = "no operation has a key, and a run tries this with keys only: it says nothing of this line"
+	const window = "contract.content_window: no operation has a key, and there is no natural_key: each request is an intent of its own"
+	for _, test := range []struct{ contract, key, warned string }{
+		{"{natural_key: [/no], scope: {principal: separate}}", "", "contract.scope.principal: " + none},
+		{"{natural_key: [/no], expiry: {after: 30s}}", "", "contract.expiry.after: " + none},
+		{"{content_window: 4s}", "", window},
+		{"{content_window: 4s, natural_key: [/no]}", "", ""},
+		{"{preset: stripe, natural_key: [/no]}", "", ""},
+		{"{scope: {principal: separate}}", "key: {in: header}", ""},
+		{"{content_window: 4s}", "key: {in: header}", ""},
+	} {
+		source := fmt.Appendf(nil, `name: invoices
+base_url: http://localhost:8080
+database: {url: "sqlite:///x.db"}
+contract: %s
+principals: {ada: {tenant: t-1}, bob: {tenant: t-2}}
+operations:
+  create_invoice:
+    request: {path: /invoices, body: {tenant: "{{.Principal.tenant}}", no: "{{.Intent.Reference}}", memo: "{{.Intent.Marker}}"}}
+    rows: {query: select id from invoices where memo = :marker}
+    %s
+`, test.contract, test.key)
+		target, err := targets.Load("f.yaml", source, nil)
+		require.NoError(t, err, test.contract)
+		warnings := targets.Warnings("f.yaml", source, target)
+		if test.warned == "" {
+			require.Empty(t, warnings, test.contract)
+			continue
+		}
+		require.Len(t, warnings, 1, test.contract)
+		require.Contains(t, warnings[0].String(), test.warned)
+	}
+}
