@@ -76,6 +76,32 @@ func (t *Terms) effectsTold(record keyGroup) int {
 	return max(1, len(named))
 }
 
+// effectsToldOf counts the effects of records that a client was told of. Where an equal body is a repetition for a while, whatever its key,
+// what was told under several keys, or without one, speaks of one effect, unless it names several.
+func (t *Terms) effectsToldOf(records []keyGroup) (n int) {
+	if t.Contract.ContentWindow <= 0 || len(t.Contract.NaturalKey) > 0 {
+		for _, record := range records {
+			n += t.effectsTold(record)
+		}
+		return n
+	}
+	named := map[string]map[string]bool{} // by body
+	for _, record := range records {
+		if first := slices.IndexFunc(record, func(a *classified) bool { return a.outcome == Acknowledged }); first >= 0 {
+			a := record[first]
+			if named[a.body] == nil {
+				named[a.body] = map[string]bool{}
+			}
+			named[a.body][a.identity] = true
+		}
+	}
+	for _, of := range named {
+		delete(of, "")
+		n += max(1, len(of))
+	}
+	return n
+}
+
 // expired reports that a repetition reached the target after it had to forget the key of an acknowledged request.
 func expired(e *evaluation, first, then *classified) bool {
 	after := e.terms.Contract.Expiry.After

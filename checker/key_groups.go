@@ -121,8 +121,9 @@ type bounds struct {
 // and is no effect itself. Where nothing can have had an effect, it is no promise of a row but a false conflict.
 func (t *Terms) bounds(tr *trace) bounds {
 	var b bounds
-	for _, record := range t.records(tr.attempts) {
-		b.lower += t.effectsTold(record)
+	records := t.records(tr.attempts)
+	b.lower = t.effectsToldOf(records)
+	for _, record := range records {
 		for _, g := range t.executions(record) {
 			possible := mayHaveEffect(g)
 			if possible {

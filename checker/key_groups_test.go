@@ -2,9 +2,12 @@ package checker_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 )
 
@@ -30,6 +33,10 @@ func TestSeveralGroups(t *testing.T) {
 		{name: "the key was missing and the request was refused", terms: terms(keyRequired), story: story(bare(rejected(400)))},
 		{name: "the key was missing and the request was accepted", terms: terms(keyRequired), story: story(bare(a), bare(acknowledged(201, "o2"))).rows(2), want: []string{"missing-key-accepted"}},
 		{name: "the key was missing, the request was refused, and there is a row", terms: terms(keyRequired), story: story(bare(rejected(400))).rows(1), want: []string{"phantom-row"}},
+		{name: "requests without a key are an intent each, but an equal body may be a repetition for a while", terms: terms(contentWindow), story: story(bare(a), bare(a)).rows(1)},
+		{name: "an equal body is a repetition for a while whatever its key", terms: terms(contentWindow), story: story(a, keyed("k2", a)).rows(1)},
+		{name: "what is told of two things within a content window are two", terms: terms(contentWindow), story: story(bare(a), bare(acknowledged(201, "o2"))).rows(1), want: []string{"lost-acknowledged-write"}},
+		{name: "what was acknowledged within a content window is there", terms: terms(contentWindow), story: story(bare(a), bare(a)).rows(0), want: []string{"lost-acknowledged-write"}},
 		{name: "requests without a key are an intent each", story: story(bare(a), bare(acknowledged(201, "o2"))).rows(2)},
 		{name: "a request without a key may be refused with the status of a mismatch", terms: terms(keyRequired), story: story(bare(mismatch())).rows(0)},
 		{name: "requests without a key promise no replay", terms: terms(replayMarked), story: story(bare(a), bare(acknowledged(200, "o2"))).rows(2)},
@@ -126,3 +133,6 @@ func TestTenants(t *testing.T) {
 		judge(t, scene(one, two), terms(), nil, "")
 	})
 }
+
+// contentWindow takes an equal body for a repetition for a minute.
+func contentWindow(t *checker.Terms) { t.Contract.ContentWindow = contract.Duration(time.Minute) }

@@ -142,9 +142,10 @@ func unexercised(exercise []Exercise) []string {
 	return idle
 }
 
-// promisesNothing reports that the contract makes nothing of a repetition.
+// promisesNothing reports that the contract makes nothing of a repetition that a run can hold it to: for how long an equal body is one
+// is tried with keys only.
 func promisesNothing(t Terms) bool {
-	return t.Operation.Key.In == contract.KeyNowhere && len(t.Contract.NaturalKey) == 0 && t.Contract.ContentWindow <= 0
+	return t.Operation.Key.In == contract.KeyNowhere && len(t.Contract.NaturalKey) == 0
 }
 
 // repeated counts intents whose request came again after its answer, and of these the ones
@@ -184,7 +185,11 @@ func (w *whole) withoutPromise() []string {
 	if r.several > 0 {
 		seen = fmt.Sprintf(" A client that repeats a request makes a second row: so did %d of %d.", r.several, r.intents)
 	}
-	return []string{"nothing is promised of repeated requests, so that nothing about them was tested." + seen +
+	promised := "nothing is promised of repeated requests, so that nothing about them was tested."
+	if w.terms.Contract.ContentWindow > 0 {
+		promised = "contract.content_window is tried with keys only, so that nothing about repeated requests was tested."
+	}
+	return []string{promised + seen +
 		" If repetitions are to be safe, the target file lacks a line: key of the operation (where the API takes an idempotency key), or contract.natural_key (what makes two requests the same)"}
 }
 

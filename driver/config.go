@@ -23,6 +23,7 @@ type Config struct {
 	Rows     func(ctx context.Context, operation, marker string) (int, error)
 	Normal   time.Duration // duration of a plain create; pauses that are shares are of this
 	Inside   time.Duration // of that: inside the target; what is released at its upstream tap has shares of this. 0: Normal
+	Behind   time.Duration // how long accepted work goes on after its answer; 0: what is answered is done
 	KeepBody int           // bytes of each answer's body to record; 0 is DefaultKeepBody
 	Hold     time.Duration // how long a burst waits for its slowest member; 0 is DefaultHold
 	Recovery time.Duration // how long a client that retries goes on after a break of a link while the target fails; 0: as planned

@@ -32,9 +32,7 @@ func (r *intentRunner) crash(ctx context.Context, i scenarios.PlannedIntent, m s
 		r.crashAtEffect(ctx, i, m, at, ended)
 		return
 	}
-	inside := r.requests.inside.now()
-	from, to := m.Crash.From.Of(inside), m.Crash.To.Of(inside)
-	after := gap{lo: from, hi: max(from, to)}.at(m.Crash.Part)
+	after := crashAfter(*m.Crash, r.requests.inside.now(), r.config.Behind)
 	shared := r.crashOf(i)
 	at.before = func() { shared.gather(ctx, after) }
 	at.after = func() {
@@ -48,6 +46,27 @@ func (r *intentRunner) crash(ctx context.Context, i scenarios.PlannedIntent, m s
 		facts := shared.strike(ctx, strike, func() history.Crash { return r.strike(ctx, func() {}) })
 		facts.Attempt, facts.After = m.Batch[0].ID, history.Offset(after)
 		r.recordCrash(facts)
+	}
+}
+
+// duringRequest is the part of the crashes of a request that strike while it is answered, where work goes on behind the answer.
+const duringRequest = 2.0 / 3
+
+// crashAfter is how long after its request's release a crash strikes. Where work goes on behind the answers, the last third of the crashes
+// comes then, and all that come after an answer are spread over it: a worker that takes what is waiting is not yet at it when its client
+// gets the answer.
+func crashAfter(c scenarios.Crashing, inside, behind time.Duration) time.Duration {
+	request := gap{lo: c.From.Of(inside)}
+	request.hi = max(request.lo, c.To.Of(inside))
+	switch work := (gap{lo: request.hi, hi: request.hi + behind}); {
+	case behind <= 0 || c.To.Share <= 0:
+		return request.at(c.Part)
+	case c.From.Share >= 1:
+		return gap{lo: request.lo, hi: work.hi}.at(c.Part)
+	case c.Part < duringRequest:
+		return request.at(c.Part / duringRequest)
+	default:
+		return work.at((c.Part - duringRequest) / (1 - duringRequest))
 	}
 }
 

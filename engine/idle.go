@@ -27,6 +27,7 @@ type behind struct {
 	moved  []history.Idle // totals that did
 	least  time.Duration  // that one is watched; 0: idleLeast
 	own    time.Duration  // that work behind the last answer may take, at least
+	work   time.Duration  // that accepted requests are done after their answers, from the pilot; 0: none is accepted
 }
 
 // patience is how long a total is watched. The fewer scenarios went wrong, the seldomer somebody else may have written; and what was seen to

@@ -104,6 +104,7 @@ func (s *Session) pilot(ctx context.Context) error {
 			alike = append(alike, durations(h.Attempts)...)
 		}
 		if f.Scenario.Name == rundir.PilotName {
+			s.behind.work = workBehind(s, h)
 			s.addresses = measured(s, h.Attempts)
 		}
 	}
@@ -120,6 +121,31 @@ func (s *Session) pilot(ctx context.Context) error {
 	playFewerCrashes(s)
 	playFewer(s)
 	return nil
+}
+
+// mostBehind is the longest time behind an answer in which a crash strikes: each of a scenario waits for it.
+const mostBehind = 2 * time.Second
+
+// workBehind is how long after their answers accepted creates were done, as their status resources say, or else the rows. It is the median:
+// what is asked on a busy machine is known late.
+func workBehind(s *Session, h *history.History) time.Duration {
+	answered, accepted := map[string]history.Offset{}, false
+	for _, a := range h.Attempts {
+		answered[a.ID] = a.End
+		accepted = accepted || s.System.Terms().Classify(a) == checker.Accepted
+	}
+	if !accepted {
+		return 0
+	}
+	behind := s.behind.lag
+	if len(h.Followups) > 0 {
+		var all []time.Duration
+		for _, f := range h.Followups {
+			all = append(all, (f.At - answered[f.Attempt]).Duration())
+		}
+		behind = max(behind, slices.Sorted(slices.Values(all))[(len(all)-1)/2])
+	}
+	return min(behind, mostBehind)
 }
 
 // pilotTries bounds how often a file of the pilot is played: a target may decline some creates, and fail now and then.

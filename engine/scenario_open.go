@@ -57,7 +57,7 @@ func (r *scenarioRun) sending(ctx context.Context, plan scenarios.Plan) driver.C
 	s, system, terms := r.session, r.session.System, r.session.System.Terms()
 	config := driver.Config{
 		Workload: r.workload(plan),
-		Dialers:  dialers(r), Places: aims(s), Record: r.record, Rows: r.rowCounter(), Normal: s.normal + r.delay(), Inside: s.inside + r.delay(), Pace: s.pace, RealTime: s.config.RealTime,
+		Dialers:  dialers(r), Places: aims(s), Record: r.record, Rows: r.rowCounter(), Normal: s.normal + r.delay(), Inside: s.inside + r.delay(), Behind: s.behind.work, Pace: s.pace, RealTime: s.config.RealTime,
 		GiveUp: mostUnanswered(r), Recovery: s.aftermath.within, Lasting: s.config.Hunt != nil,
 		Hooks: driver.Hooks{
 			Done: func() {
