@@ -78,7 +78,7 @@ func (t *Terms) effectsTold(record keyGroup) int {
 
 // effectsToldOf counts the effects of records that a client was told of. Where an equal body is a repetition for a while, whatever its key,
 // what was told under several keys, or without one, speaks of one effect, unless it names several.
-func (t *Terms) effectsToldOf(records []keyGroup) (n int) {
+func effectsToldOf(t *Terms, records []keyGroup) (n int) {
 	if t.Contract.ContentWindow <= 0 || len(t.Contract.NaturalKey) > 0 {
 		for _, record := range records {
 			n += t.effectsTold(record)

@@ -122,7 +122,7 @@ type bounds struct {
 func (t *Terms) bounds(tr *trace) bounds {
 	var b bounds
 	records := t.records(tr.attempts)
-	b.lower = t.effectsToldOf(records)
+	b.lower = effectsToldOf(t, records)
 	for _, record := range records {
 		for _, g := range t.executions(record) {
 			possible := mayHaveEffect(g)

@@ -114,11 +114,13 @@ func TestAStoppedRunLosesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		signal os.Signal
 		code   int
+		twice  bool // it comes from what wraps the command, too
 	}{
-		"by Ctrl-C":  {os.Interrupt, exitInterrupted},
-		"by SIGTERM": {syscall.SIGTERM, exitTerminated},
-		"by SIGHUP":  {syscall.SIGHUP, exitHungUp},
-		"by SIGQUIT": {syscall.SIGQUIT, exitQuit},
+		"by Ctrl-C":        {signal: os.Interrupt, code: exitInterrupted},
+		"by Ctrl-C, twice": {signal: os.Interrupt, code: exitInterrupted, twice: true},
+		"by SIGTERM":       {signal: syscall.SIGTERM, code: exitTerminated},
+		"by SIGHUP":        {signal: syscall.SIGHUP, code: exitHungUp},
+		"by SIGQUIT":       {signal: syscall.SIGQUIT, code: exitQuit},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,6 +128,10 @@ func TestAStoppedRunLosesNothing(t *testing.T) {
 			p := start(t, nil, "run", "--parallel=1", "--target", demoTarget, "--reports", reports, "plain-create", writeFile(t, "long.yaml", long), "double-click")
 			eventually(t, "the run is under way", busyWith(reports, "long", 20))
 			require.NoError(t, p.cmd.Process.Signal(c.signal))
+			if c.twice {
+				time.Sleep(10 * time.Millisecond) // two at once would be one to the process
+				require.NoError(t, p.cmd.Process.Signal(c.signal))
+			}
 			require.Equal(t, c.code, p.wait(t), "%s", p.out)
 
 			require.Contains(t, p.out.String(), "plain-create  pass", "what was done is reported")

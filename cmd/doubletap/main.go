@@ -18,6 +18,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -52,7 +53,11 @@ func mainCode() int {
 	return execute(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv, listed: os.Environ, program: program})
 }
 
-// interruptible returns a context that ends with the first signal. A second one ends the process,
+// oneSignal is how long a second signal is the same one. What wraps a command, such as timeout or npm, passes on to it the signal that
+// its whole group has got as well.
+const oneSignal = 300 * time.Millisecond
+
+// interruptible returns a context that ends with the first signal. A second one, a moment later, ends the process,
 // since signals are no longer caught then. SIGHUP is left alone where it is ignored: under nohup a
 // run is to go on when the terminal is closed.
 func interruptible() (context.Context, func()) {
@@ -66,8 +71,9 @@ func interruptible() (context.Context, func()) {
 	go func() {
 		select {
 		case s := <-signals:
-			signal.Stop(signals)
 			cancel(stopped{s})
+			time.Sleep(oneSignal)
+			signal.Stop(signals)
 		case <-ctx.Done():
 		}
 	}()
