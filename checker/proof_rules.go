@@ -165,9 +165,12 @@ func sweptInOrder(_ *evaluation, _ *markerGroup, tr *trace) bool {
 	})
 }
 
-// crashedInside reports that the target was killed while a request was inside it.
+// crashedInside reports that the target was killed while a request was inside it, or after it had accepted one, whose work is then still to be
+// done or under way.
 func crashedInside(e *evaluation, _ *markerGroup, tr *trace) bool {
-	return crashedBeside(e, tr, func(k history.Crash, a *classified) bool { return insideAt(a, k.Struck) })
+	return crashedBeside(e, tr, func(k history.Crash, a *classified) bool {
+		return insideAt(a, k.Struck) || a.End <= k.Struck && (a.promised || a.outcome == Accepted)
+	})
 }
 
 // crashedAtEffect reports that a message at a sink released the kill.

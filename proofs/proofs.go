@@ -149,7 +149,7 @@ func meetings() []Proof {
 			Impossible: []Obstacle{NoSweep},
 		},
 		{
-			Name: Crashed, Sentence: "the target's process was killed while the request was inside it, and started again",
+			Name: Crashed, Sentence: "the target's process was killed while the request was inside it, or after it was accepted for later, and started again",
 			Impossible: []Obstacle{NoCrash},
 		},
 		{
