@@ -30,7 +30,8 @@ func provedByKey(ctx context.Context, i *inquiry) (bool, error) {
 		return false, asking.err
 	}
 	p := i.file.Proof
-	i.file.Doubts = append(before.Draft.Doubts, fmt.Sprintf("Whether creates make anything but what keeps their keys: nothing of a body was found in a row, so rows are those of %s with the key. Scenarios that send a key twice for two things, or none, are left out.", p.Table.FullName()))
+	i.file.Doubts = nil // of what was tried before
+	i.file.Doubt("Whether creates make anything but what keeps their keys: nothing of a body was found in a row, so rows are those of %s with the key. Scenarios that send a key twice for two things, or none, are left out.", p.Table.FullName())
 	fmt.Fprintf(i.Said, "it was answered %d; its key landed in %s.%s\n", answers[0].Status, inert.Comment(p.Table.FullName()), inert.Comment(p.Column))
 	i.children(ctx)
 	if err := learnByKey(ctx, i); err != nil {
@@ -51,7 +52,7 @@ func foundByKey(ctx context.Context, i *inquiry, a drafting.Answer, key string) 
 			newTables(ctx, i)
 			c.Landings, _ = i.db.Search(ctx, i.tables, key)
 		}
-		if p := i.file.Draft.ProveByKey(c); p != nil {
+		if p := drafting.ProveByKey(i.file.Draft, c); p != nil {
 			i.file.Proof, i.looked = p, n+1
 			return true
 		}

@@ -48,7 +48,10 @@ func (i *inquiry) prove(ctx context.Context) error {
 				return err
 			}
 			i.learn(ctx)
-			return nil
+			if i.rowless {
+				_, err = provedByKey(ctx, i)
+			}
+			return err
 		case moved(i, answer), i.otherWay(why), conditioned(i, answer), asItsClient(i, answer, why):
 			n = 0
 		case !i.carriers.settled && n < createTries+i.carriers.tried && i.again(ctx, answer, why), lastPath(i, answer, why), lastly(i, answer, why):

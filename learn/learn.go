@@ -88,6 +88,7 @@ type dealings struct {
 	login     login
 	failed    []drafting.Answer // that said so in a body, where no row was found
 	agent     agent
+	rowless   bool     // a second create was done, and made no row where the first one's marker was found
 	stored    []string // members whose marker the one create has left in a table
 }
 

@@ -284,7 +284,7 @@ func (i *inquiry) repeated(ctx context.Context, asking *questioner) (drafting.Re
 			return r, nil
 		}
 		if first == nil {
-			first = &unvaried{r.First.Status, r.Rows}
+			first = &unvaried{r.First.Status, r.Rows, r.First.Done()}
 		}
 		with := asGivenOnce(i, r.First, &given)
 		if with == "" {
@@ -296,6 +296,7 @@ func (i *inquiry) repeated(ctx context.Context, asking *questioner) (drafting.Re
 		if with == "" {
 			i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("What is promised: a second create, with another marker, was answered %d and made %s in %s.",
 				first.status, english.Plural(first.rows, "row"), i.file.Proof.Table.FullName()))
+			i.rowless = first.rows == 0 && first.done
 			drafting.Stepping(&i.file, first.status)
 			return r, nil
 		}
@@ -329,7 +330,10 @@ func asLong(i *inquiry, refused drafting.Answer) string {
 }
 
 // unvaried is what a create was answered, and has made, in which nothing was varied.
-type unvaried struct{ status, rows int }
+type unvaried struct {
+	status, rows int
+	done         bool
+}
 
 // vary lets the next thing differ in each create by which a target may know one that it has seen: what may be the key, and
 // then members of the body. It says which; empty: there is none left.

@@ -70,6 +70,9 @@ func worths(i *inquiry, tried, repeated []account, alters bool, t *told) {
 		if one.now.Entries.FullName() != f.Proof.Table.FullName() {
 			continue
 		}
+		if f.Proof.ByKey {
+			column = drafting.TellingColumn(one.postings)
+		}
 		for _, number := range drafting.Changing(one.postings) {
 			b, known := drafting.WorthIn(one.postings, number, column, one.another || !alters)
 			if !known && f.Proof.ByKey {

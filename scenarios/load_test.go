@@ -154,8 +154,8 @@ func TestShorthandsAreReadAsTheyAreMeant(t *testing.T) {
 	}, s.Exercised)
 	require.Equal(t, 10, s.Intents)
 	require.Equal(t, 1, s.Concurrency)
-	require.Equal(t, []scenarios.Need{scenarios.NeedsKey, scenarios.NeedsAlter, scenarios.NeedsWriteGate}, s.Needs,
-		"altered bodies need alter, and a write gate needs one, said or not")
+	require.Equal(t, []scenarios.Need{scenarios.NeedsKey, scenarios.NeedsAlter, scenarios.NeedsMarkerRows, scenarios.NeedsWriteGate}, s.Needs,
+		"altered bodies need alter, other keys rows that are found without them, and a write gate needs one, said or not")
 }
 
 func TestAScenarioThatIsWrittenAgainIsTheSame(t *testing.T) {

@@ -21,7 +21,7 @@ func AsksByKey(f *File) {
 }
 
 // ProveByKey finds out of all rows that hold the key of a create the one that keeps it; nil: there is none.
-func (d Draft) ProveByKey(c Created) *Proof {
+func ProveByKey(d Draft, c Created) *Proof {
 	var places []place
 	for _, l := range c.Landings {
 		for _, column := range l.Columns {
@@ -63,9 +63,11 @@ func (p *Proof) asks(condition string) string {
 	}
 }
 
-// tellingColumn is the column by which the rows of creates with one body are told from those with another: what it has, in all of each, is the body's, such
-// as a digest. Empty: there is none.
-func tellingColumn(own, other []Posting) string {
+// TellingColumn is the column by which the rows of creates with one body are told from those with another: what it has, in all of each, is the
+// body's, such as a digest. Empty: there is none.
+func TellingColumn(postings []Posting) string {
+	own, _ := allBy(postings, "", OwnBody)
+	other, _ := allBy(postings, "", OtherBody)
 	if len(own) == 0 || len(other) == 0 {
 		return ""
 	}

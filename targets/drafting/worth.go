@@ -45,9 +45,6 @@ func WorthIn(postings []Posting, number, column string, sentToo bool) (b Book, k
 	b.Number = number
 	b.Each = []Worth{{By: by}}
 	if len(other) > 0 && math.Abs(otherBy-by) > 1e-6 {
-		if column == "" {
-			column = tellingColumn(own, other)
-		}
 		of := column != "" && databases.Column{Name: column, Type: b.Entries.TypeOf(column)}.Type != ""
 		mine, others := oneValue(own, column), oneValue(other, column)
 		if !of || mine == "" || others == "" || mine == others || fewDigits.MatchString(b.Entries.TypeOf(column)) {

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// purse is a service that adds to a balance, and keeps of a request nothing but its key: a header, or a member of the body.
+type purse struct {
+	inBody bool   // the key is the member event
+	says   string // how it compares bodies; empty: it does not
+	begin  int    // balance
+}
+
+// open serves top-ups of the purse 7. The broken one adds before it claims the key.
+func (p purse) open(t *testing.T, broken bool) (address, database string) {
+	t.Helper()
+	db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", fmt.Sprintf(`
+		create table purses (id integer primary key, owner text not null, balance integer not null);
+		insert into purses values (7, 'ada', %d), (8, 'bob', 40);
+		create table seen_keys (request_key text primary key, said text, answer text not null default '')`, p.begin))
+	db.SetMaxOpenConns(1)
+	return serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var b struct {
+			Event        string
+			Purse, Cents int
+		}
+		written, _ := io.ReadAll(r.Body)
+		_ = json.Unmarshal(written, &b)
+		key := r.Header.Get("Idempotency-Key")
+		if p.inBody {
+			key = b.Event
+		}
+		if key == "" || b.Cents <= 0 {
+			says(w, http.StatusBadRequest, `{"error":"invalid"}`)
+			return
+		}
+		said := map[string]string{"digest": fmt.Sprintf("%x", sha256.Sum256(written)), "text": string(written)}[p.says]
+		tell := func() error {
+			var before, answer string
+			err := db.QueryRow("select said, answer from seen_keys where request_key = ?", key).Scan(&before, &answer)
+			switch {
+			case err == nil && before != said:
+				says(w, http.StatusUnprocessableEntity, `{"error":"key_reused"}`)
+			case err == nil:
+				says(w, http.StatusOK, answer)
+			}
+			return err
+		}
+		add := func(on interface {
+			Exec(query string, args ...any) (sql.Result, error)
+		}) (bool, error) {
+			return makes(on, "update purses set balance = balance + ? where id = ?", b.Cents, b.Purse)
+		}
+		if err := tell(); !errors.Is(err, sql.ErrNoRows) {
+			return
+		}
+		if broken {
+			time.Sleep(20 * time.Millisecond)
+			if found, err := add(db); err != nil || !found {
+				says(w, http.StatusNotFound, `{"error":"no_such_purse"}`)
+				return
+			}
+		}
+		if inTransaction(w, db, func(tx *sql.Tx) error {
+			claimed, err := makes(tx, "insert into seen_keys (request_key, said, answer) values (?, ?, ?) on conflict do nothing", key, said, `{"ok":true}`)
+			if claimed && !broken && err == nil {
+				_, err = add(tx)
+			}
+			return err
+		}) {
+			_ = tell()
+		}
+	})), "sqlite://" + path
+}
+
+// TestInitOfABalanceThatIsAllThatACreateChanges holds that creates which keep nothing but their key are found by it, that the balance is watched, and that
+// another body is sent where a column tells by which of them a key was claimed.
+func TestInitOfABalanceThatIsAllThatACreateChanges(t *testing.T) {
+	t.Parallel()
+	const header = ` -H 'Idempotency-Key: k-1' -d '{"purse": 7, "cents": 500}' `
+	for name, c := range map[string]struct {
+		purse
+		create string
+		says   []string // in the file
+	}{
+		"the key is an event's": {
+			purse{inBody: true, says: "text", begin: 100}, ` -d '{"event": "evt_4711ab", "purse": 7, "cents": 500}' `,
+			[]string{`= :marker`, `select coalesce(sum(purses.balance), 0) - (select 500 * count(*) from seen_keys)`},
+		},
+		"a digest tells the body": {
+			purse{says: "digest", begin: 100}, header,
+			[]string{`= :key`, `alter: {cents: 501}`, `then 500 when seen_keys.said = `, `then 501 else 0 end`},
+		},
+		"nothing tells the body": {
+			purse{begin: 100}, header,
+			[]string{`= :key`, `select coalesce(sum(purses.balance), 0) - (select 500 * count(*) from seen_keys)`, "# - Whether another body under the same key is refused"},
+		},
+		"the first amount is the balance": {
+			purse{says: "digest"}, header,
+			[]string{`= :key`, `then 500 when seen_keys.said = `},
+		},
+	} {
+		for broken, exit := range map[bool]int{false: exitPass, true: exitFinding} {
+			t.Run(fmt.Sprint(name, ", broken: ", broken), func(t *testing.T) {
+				t.Parallel()
+				address, database := c.open(t, broken)
+				env := map[string]string{"DATABASE_URL": database}
+				file, said := initiated(t, env, exitPass, "--curl", "curl"+c.create+address+"/topups", "--db", database)
+				text := readFile(t, file)
+				for _, part := range c.says {
+					require.Contains(t, text, part, said.err)
+				}
+				if c.purse.says == "" {
+					require.NotContains(t, text, "\n    alter:")
+				}
+				got := callWith(t.Context(), env, append([]string{"run", "--target", file, "--reports", t.TempDir(), "--seed", "1"}, raced[:1:1]...)...)
+				require.Equal(t, exitPass, got.code, got)
+				got = callWith(t.Context(), env, append([]string{"run", "--target", file, "--reports", t.TempDir(), "--seed", "1"}, raced...)...)
+				require.Equal(t, exit, got.code, got)
+				if broken {
+					require.Contains(t, got.out, "effect-mismatch")
+				}
+			})
+		}
+	}
+}
