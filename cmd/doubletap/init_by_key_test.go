@@ -16,7 +16,7 @@ import (
 
 // purse is a service that adds to a balance, and keeps of a request nothing but its key: a header, or a member of the body.
 type purse struct {
-	inBody bool   // the key is the member event
+	inBody bool   // the key is the member event_id
 	says   string // how it compares bodies; empty: it does not
 	begin  int    // balance
 }
@@ -26,12 +26,12 @@ func (p purse) open(t *testing.T, broken bool) (address, database string) {
 	t.Helper()
 	db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", fmt.Sprintf(`
 		create table purses (id integer primary key, owner text not null, balance integer not null);
-		insert into purses values (7, 'ada', %d), (8, 'bob', 40);
+		insert into purses values (7, 'ada', %d), (8, 'bob', 40), (9, 'cyd', 0);
 		create table seen_keys (request_key text primary key, said text, answer text not null default '')`, p.begin))
 	db.SetMaxOpenConns(1)
 	return serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var b struct {
-			Event        string
+			Event        string `json:"event_id"`
 			Purse, Cents int
 		}
 		written, _ := io.ReadAll(r.Body)
@@ -74,7 +74,9 @@ func (p purse) open(t *testing.T, broken bool) (address, database string) {
 		if inTransaction(w, db, func(tx *sql.Tx) error {
 			claimed, err := makes(tx, "insert into seen_keys (request_key, said, answer) values (?, ?, ?) on conflict do nothing", key, said, `{"ok":true}`)
 			if claimed && !broken && err == nil {
-				_, err = add(tx)
+				if found, _ := add(tx); !found {
+					err = errors.New("no such purse")
+				}
 			}
 			return err
 		}) {
@@ -94,7 +96,7 @@ func TestInitOfABalanceThatIsAllThatACreateChanges(t *testing.T) {
 		says   []string // in the file
 	}{
 		"the key is an event's": {
-			purse{inBody: true, says: "text", begin: 100}, ` -d '{"event": "evt_4711ab", "purse": 7, "cents": 500}' `,
+			purse{inBody: true, says: "text", begin: 100}, ` -d '{"event_id": "evt_4711ab", "purse": 7, "cents": 500}' `,
 			[]string{`= :marker`, `select coalesce(sum(purses.balance), 0) - (select 500 * count(*) from seen_keys)`},
 		},
 		"a digest tells the body": {

@@ -151,13 +151,14 @@ func (b Book) which() string {
 	return strings.Join(values, " ")
 }
 
-// Changing are the numbers of a row that changed with each of several creates, but for those that are called as what counts requests.
+// Changing are the numbers of a row that changed with each of several creates, but for those that are called as what counts requests. Those with
+// another body may have changed another row.
 func Changing(postings []Posting) (numbers []string) {
 	if len(postings) == 0 {
 		return nil
 	}
 	for _, c := range postings[0].Before.Of.Columns {
-		still := func(p Posting) bool { return p.changed(c.Name) == 0 }
+		still := func(p Posting) bool { return p.Body == OwnBody && p.changed(c.Name) == 0 }
 		if !slices.ContainsFunc(postings, still) && !CountsRequests(c.Name) {
 			numbers = append(numbers, c.Name)
 		}
