@@ -173,7 +173,8 @@ func TestTheExamplesInTheDocumentationAreTargets(t *testing.T) {
 			examples[target.Name] = target
 		}
 	}
-	require.Len(t, examples, 13)
+	require.Len(t, examples, 14)
+	require.True(t, examples["wallet"].Operations["topup"].Rows.ByKey())
 	require.Equal(t, targets.NumberMarker, examples["payments"].Operations["create_payment"].Marker)
 	require.Equal(t, targets.Store{Ephemeral: targets.EngineRedis, Flush: "*"}, examples["shop-with-redis"].Store)
 	shop := examples["shop"]

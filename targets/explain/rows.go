@@ -49,6 +49,9 @@ func (x *explainer) rows() {
 		x.weakened("rows.visible_within", "It may be missing there for %s", brief(visible))
 	}
 	x.held(everyContract, "Where every request was refused, there is no row")
+	if x.operation.Rows.ByKey() {
+		x.notChecked("rows.query: :key", "What is made with another key, or without one, and requests of two intents with equal or blank keys, because rows are those of one key")
+	}
 	if x.operation.Rows.HTTP != nil {
 		x.weakened("rows.http", "The rows are what the target itself lists: a row that its listing does not show counts as missing, and one that it shows once as one row")
 	}
