@@ -11,34 +11,40 @@ import (
 
 // provedByKey looks for the row that keeps the key of a create, where nothing of its body is stored, as where it adds to a balance: one create is
 // sent as the source has it. It reports whether there is one. If so, the file says what is known of such creates.
-func provedByKey(ctx context.Context, i *inquiry) (bool, error) {
+func provedByKey(ctx context.Context, i *inquiry) bool {
 	if _, isDatabase := i.db.(*databases.Database); !isDatabase || !drafting.MayAskByKey(i.file.Draft) {
-		return false, nil
+		return false
 	}
 	before := i.file
 	asAtFirst(i)
 	drafting.AsksByKey(&i.file)
 	asking, err := i.questioner()
-	if err != nil {
+	if err != nil { // why nothing was found is told by what was tried before
 		i.file = before
-		return false, err
+		return false
 	}
 	fmt.Fprintln(i.Said, "sending one create as the source has it, and looking for its key")
 	answers, keys := asking.done(ctx, "by-key", "[{send: {}}]")
 	if len(answers) == 0 || !answers[0].Done() || len(keys) != 1 || !foundByKey(ctx, i, answers[0], keys[0]) {
 		i.file = before
-		return false, asking.err
+		return false
 	}
 	p := i.file.Proof
 	i.file.Doubts = nil // of what was tried before
 	i.file.Doubt("Whether creates make anything but what keeps their keys: nothing of a body was found in a row, so rows are those of %s with the key. Scenarios that send a key twice for two things, or none, are left out.", p.Table.FullName())
 	fmt.Fprintf(i.Said, "it was answered %d; its key landed in %s.%s\n", answers[0].Status, inert.Comment(p.Table.FullName()), inert.Comment(p.Column))
 	i.children(ctx)
-	if err := learnByKey(ctx, i); err != nil {
+	rows, err := learnByKey(ctx, i)
+	switch {
+	case err != nil:
 		fmt.Fprintf(i.Said, "a create could not be repeated: %s\n", err)
 		i.file.Doubt("What is promised: a create could not be repeated.")
+	case !rows:
+		fmt.Fprintf(i.Said, "%s has a row for each request, or one that was refused, too: it tells nothing of creates\n", inert.Comment(p.Table.FullName()))
+		i.file = before
+		return false
 	}
-	return true, nil
+	return true
 }
 
 // foundByKey proves where a create has left its key.
@@ -60,32 +66,70 @@ func foundByKey(ctx context.Context, i *inquiry, a drafting.Answer, key string) 
 	return false
 }
 
-// learnByKey repeats a create that is found by its key, and writes down what the answers show, and which numbers it changes.
-func learnByKey(ctx context.Context, i *inquiry) error {
+// learnByKey repeats a create that is found by its key, and writes down what the answers show, and which numbers it changes. It reports whether the rows with
+// a key are those of creates, and no log of requests.
+func learnByKey(ctx context.Context, i *inquiry) (rows bool, err error) {
 	before := summed(ctx, i)
 	asking, err := i.questioner()
 	if err != nil {
-		return err
+		return true, err
 	}
 	fmt.Fprintln(i.Said, "repeating a create to learn what is promised: again, with another body under its key, eight at once, three times")
 	r, err := i.repeatedOnce(ctx, asking)
-	if err != nil || !r.First.Done() || r.Rows != 1 {
-		return err
+	switch {
+	case err != nil || !r.First.Done():
+		return true, err
+	case r.Rows != 1 && (r.Rows == 0 || drafting.KeepsKeys(i.file.Proof.Table)):
+		return false, nil
+	}
+	if told, err := tellsRefused(ctx, i, r); !told || err != nil {
+		return told, err
 	}
 	if together(ctx, i, asking, &r) {
 		i.file.Learn(r)
-		return asking.err
+		return true, asking.err
 	}
 	if err := mismatches(ctx, i, asking, &r); err != nil {
-		return err
+		return true, err
 	}
 	if err := books(ctx, i, r, before); err != nil {
-		return err
+		return true, err
 	}
 	if err := unlinked(ctx, i, r); err != nil {
-		return err
+		return true, err
 	}
 	i.file.Learn(r)
 	learnLimit(ctx, i, asking)
-	return asking.err
+	gone(ctx, i)
+	return true, asking.err
+}
+
+// tellsRefused reports that a create which is refused leaves no row with its key, or one that a column tells from those of creates that were done.
+func tellsRefused(ctx context.Context, i *inquiry, r drafting.Repeated) (bool, error) {
+	with, can := drafting.WithInvalid(i.file)
+	if !can || r.Row == nil {
+		return true, nil
+	}
+	asking, err := i.questionerFor(with)
+	if err != nil {
+		return true, err
+	}
+	answers, keys := asking.ask(ctx, "refused", 1, "[{invalid: {}}]")
+	if len(answers) != 1 || !answers[0].Refused() || len(keys) != 1 {
+		return true, asking.err
+	}
+	rows := rowsIn(search(ctx, i, keys[0]), i.file.Proof.Table)
+	if len(rows) == 0 || asking.err != nil {
+		return true, asking.err
+	}
+	done := []map[string]string{i.file.Proof.Row, r.Row}
+	if other, alters := drafting.AlteredAfter(i.file, r); alters { // what tells one body from another does not tell what was done
+		if asking, err = i.questionerFor(withBody(i.file, other)); err != nil {
+			return true, err
+		}
+		if answers, keys := asking.done(ctx, "done", "[{send: {}}]"); len(answers) == 1 && answers[0].Done() && i.made(ctx, keys[0]) == 1 {
+			done = append(done, i.row)
+		}
+	}
+	return drafting.TellDone(i.file.Proof, done, rows[0]), asking.err
 }

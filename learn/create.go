@@ -49,9 +49,9 @@ func (i *inquiry) prove(ctx context.Context) error {
 			}
 			i.learn(ctx)
 			if i.rowless {
-				_, err = provedByKey(ctx, i)
+				provedByKey(ctx, i)
 			}
-			return err
+			return nil
 		case moved(i, answer), i.otherWay(why), conditioned(i, answer), asItsClient(i, answer, why):
 			n = 0
 		case !i.carriers.settled && n < createTries+i.carriers.tried && i.again(ctx, answer, why), lastPath(i, answer, why), lastly(i, answer, why):
@@ -59,8 +59,9 @@ func (i *inquiry) prove(ctx context.Context) error {
 			if i.naming.taken {
 				drafting.Stepping(&i.file, http.StatusConflict)
 			}
-			if proven, err := provedByKey(ctx, i); proven || err != nil {
-				return err
+			signedIn := !slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed}, answer.Status)
+			if signedIn && provedByKey(ctx, i) {
+				return nil
 			}
 			i.unproven(why)
 			return nil

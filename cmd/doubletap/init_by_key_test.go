@@ -19,6 +19,8 @@ type purse struct {
 	inBody bool   // the key is the member event_id
 	says   string // how it compares bodies; empty: it does not
 	begin  int    // balance
+	keeps  bool   // the key of what is refused, too
+	logs   bool   // each request with its key, of which it keeps a digest alone
 }
 
 // open serves top-ups of the purse 7. The broken one adds before it claims the key.
@@ -27,7 +29,8 @@ func (p purse) open(t *testing.T, broken bool) (address, database string) {
 	db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", fmt.Sprintf(`
 		create table purses (id integer primary key, owner text not null, balance integer not null);
 		insert into purses values (7, 'ada', %d), (8, 'bob', 40), (9, 'cyd', 0);
-		create table seen_keys (request_key text primary key, said text, answer text not null default '')`, p.begin))
+		create table seen_keys (request_key text primary key, said text, status integer not null, answer text not null);
+		create table request_log (id integer primary key, request_key text not null)`, p.begin))
 	db.SetMaxOpenConns(1)
 	return serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var b struct {
@@ -40,19 +43,24 @@ func (p purse) open(t *testing.T, broken bool) (address, database string) {
 		if p.inBody {
 			key = b.Event
 		}
-		if key == "" || b.Cents <= 0 {
-			says(w, http.StatusBadRequest, `{"error":"invalid"}`)
+		if key == "" {
+			says(w, http.StatusBadRequest, `{"error":"no_key"}`)
 			return
+		}
+		if p.logs {
+			_, _ = db.Exec("insert into request_log (request_key) values (?)", key)
+			key = fmt.Sprintf("%x", sha256.Sum256([]byte(key)))
 		}
 		said := map[string]string{"digest": fmt.Sprintf("%x", sha256.Sum256(written)), "text": string(written)}[p.says]
 		tell := func() error {
 			var before, answer string
-			err := db.QueryRow("select said, answer from seen_keys where request_key = ?", key).Scan(&before, &answer)
+			var status int
+			err := db.QueryRow("select said, status, answer from seen_keys where request_key = ?", key).Scan(&before, &status, &answer)
 			switch {
 			case err == nil && before != said:
 				says(w, http.StatusUnprocessableEntity, `{"error":"key_reused"}`)
 			case err == nil:
-				says(w, http.StatusOK, answer)
+				says(w, status, answer)
 			}
 			return err
 		}
@@ -64,6 +72,14 @@ func (p purse) open(t *testing.T, broken bool) (address, database string) {
 		if err := tell(); !errors.Is(err, sql.ErrNoRows) {
 			return
 		}
+		const claim = "insert into seen_keys (request_key, said, status, answer) values (?, ?, ?, ?) on conflict do nothing"
+		if b.Cents <= 0 {
+			if p.keeps {
+				_, _ = db.Exec(claim, key, said, http.StatusUnprocessableEntity, `{"error":"invalid"}`)
+			}
+			says(w, http.StatusUnprocessableEntity, `{"error":"invalid"}`)
+			return
+		}
 		if broken {
 			time.Sleep(20 * time.Millisecond)
 			if found, err := add(db); err != nil || !found {
@@ -72,7 +88,7 @@ func (p purse) open(t *testing.T, broken bool) (address, database string) {
 			}
 		}
 		if inTransaction(w, db, func(tx *sql.Tx) error {
-			claimed, err := makes(tx, "insert into seen_keys (request_key, said, answer) values (?, ?, ?) on conflict do nothing", key, said, `{"ok":true}`)
+			claimed, err := makes(tx, claim, key, said, http.StatusOK, `{"ok":true}`)
 			if claimed && !broken && err == nil {
 				if found, _ := add(tx); !found {
 					err = errors.New("no such purse")
@@ -97,7 +113,7 @@ func TestInitOfABalanceThatIsAllThatACreateChanges(t *testing.T) {
 	}{
 		"the key is an event's": {
 			purse{inBody: true, says: "text", begin: 100}, ` -d '{"event_id": "evt_4711ab", "purse": 7, "cents": 500}' `,
-			[]string{`= :marker`, `select coalesce(sum(purses.balance), 0) - (select 500 * count(*) from seen_keys)`},
+			[]string{`= :marker`, `select coalesce(sum(purses.balance), 0) - (select 500 * count(*) from seen_keys where seen_keys.status between 200 and 299)`},
 		},
 		"a digest tells the body": {
 			purse{says: "digest", begin: 100}, header,
@@ -105,7 +121,11 @@ func TestInitOfABalanceThatIsAllThatACreateChanges(t *testing.T) {
 		},
 		"nothing tells the body": {
 			purse{begin: 100}, header,
-			[]string{`= :key`, `select coalesce(sum(purses.balance), 0) - (select 500 * count(*) from seen_keys)`, "# - Whether another body under the same key is refused"},
+			[]string{`= :key`, `select coalesce(sum(purses.balance), 0) - (select 500 * count(*) from seen_keys where seen_keys.status between 200 and 299)`, "# - Whether another body under the same key is refused"},
+		},
+		"what is refused keeps its key": {
+			purse{begin: 100, says: "digest", keeps: true}, header,
+			[]string{`= :key and seen_keys.status = 200`, `from seen_keys where seen_keys.status between 200 and 299)`},
 		},
 		"the first amount is the balance": {
 			purse{says: "digest"}, header,
@@ -135,4 +155,14 @@ func TestInitOfABalanceThatIsAllThatACreateChanges(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestInitOfALogWithKeys holds that a log with the keys of requests is taken for nothing that creates make.
+func TestInitOfALogWithKeys(t *testing.T) {
+	t.Parallel()
+	address, database := purse{begin: 100, logs: true}.open(t, false)
+	env := map[string]string{"DATABASE_URL": database}
+	file, said := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: k-1' -d '{"purse": 7, "cents": 500}' `+address+"/topups", "--db", database)
+	require.Contains(t, said.err, "request_log has a row for each request")
+	require.NotContains(t, readFile(t, file), ":key")
 }

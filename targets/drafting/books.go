@@ -286,6 +286,9 @@ func books(f *File) {
 		if b.Counted.Condition != "" {
 			conditions = append(conditions, b.Counted.Condition)
 		}
+		if done := f.Proof.done(f.Dialect); done != "" && b.Counted.Condition == "" && b.Entries.FullName() == f.Proof.Table.FullName() {
+			conditions = append(conditions, done)
+		}
 		where := ""
 		if len(conditions) > 0 {
 			where = " where " + strings.Join(conditions, " and ")

@@ -38,6 +38,47 @@ func ProveByKey(d Draft, c Created) *Proof {
 	return &best
 }
 
+// KeepsKeys reports that a table keeps the keys of requests, or a log of them, and no created things.
+func KeepsKeys(t databases.Table) bool { return bookkeeping.MatchString(t.Name) }
+
+// TellDone finds what the rows of creates that were done have in a column, and that of one which was refused has not: only those are rows of creates
+// then. False: nothing tells them apart.
+func TellDone(p *Proof, done []map[string]string, refused map[string]string) bool {
+	states := func(c databases.Column) bool { return slices.ContainsFunc(namedWords(c.Name), stateWord.MatchString) }
+	columns := slices.Clone(p.Table.Columns)
+	slices.SortStableFunc(columns, func(a, b databases.Column) int {
+		switch {
+		case states(a) == states(b):
+			return 0
+		case states(a):
+			return -1
+		default:
+			return 1
+		}
+	})
+	for _, c := range columns {
+		value := done[0][c.Name]
+		other := func(row map[string]string) bool { return row[c.Name] != value }
+		if c.Name != p.Column && quotable.MatchString(value) && refused[c.Name] != value && !slices.ContainsFunc(done, other) && !moment.MatchString(c.Type) {
+			p.Done = Cell{c.Name, value}
+			return true
+		}
+	}
+	return false
+}
+
+// done is true for the rows of creates that were done; empty: no others are there.
+func (p *Proof) done(d databases.Dialect) string {
+	if p.Done.Column == "" {
+		return ""
+	}
+	value := "'" + p.Done.Value + "'"
+	if d != databases.PostgreSQL && (databases.Column{Type: p.Table.TypeOf(p.Done.Column)}).HoldsNumber() {
+		value = p.Done.Value
+	}
+	return d.TableName(p.Table) + "." + d.Name(p.Done.Column) + " = " + value
+}
+
 // Unaltered lets runs send no other body: it changes a number otherwise, and no column tells by which of them the row was made.
 func Unaltered(f *File, number string) {
 	for _, pointer, ok := Altered(*f); ok; _, pointer, ok = Altered(*f) {

@@ -61,6 +61,8 @@ func countedBy(d databases.Dialect, c databases.Column, name string, rows []Seen
 	one := missing == 0 && len(values) == 1
 	text := fmt.Sprintf("lower(cast(%s as char(60)))", name)
 	switch {
+	case is && c.HoldsNumber() && len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool { return !answeredDone.MatchString(v) }):
+		return Counting{Condition: name + " between 200 and 299", Told: true}
 	case is && !moment.MatchString(c.Type) && len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool { return !quotable.MatchString(v) || len(v) > 60 }):
 		return countedState(d, c, text, values, moves)
 	case undone.MatchString(c.Name) && len(values) == 0:
@@ -116,13 +118,14 @@ var undoneStems = []string{
 }
 
 var (
-	undone    = regexp.MustCompile(`(?i)` + strings.Join(undoneStems, "|"))
-	doneName  = regexp.MustCompile(`(?i)succe|approv|accept|captur|confirm|paid|settle|complet|authori[sz]ed|applied|^ok$|^valid$`)
-	begun     = regexp.MustCompile(`(?i)new|creat|open|pend|plac|queu|receiv|submit|draft|processing|progress|initia|request|reserv|held|hold|start|wait|accept|activ|^(un|not|in_|to_|awaiting)`)
-	done      = regexp.MustCompile(`(?i)^ok$|paid|done|complete|succe|settled|booked|confirm|captured|approved|fulfilled|finish|posted|executed|charged|sold|issued|closed|processed|applied|redeemed|sent`)
-	moment    = regexp.MustCompile(`(?i)date|time`)
-	yes       = regexp.MustCompile(`(?i)^(true|t|1|yes|y)$`)
-	stateWord = regexp.MustCompile(`^(status|state|outcome|result|decision|disposition|stage|phase)$`)
+	undone       = regexp.MustCompile(`(?i)` + strings.Join(undoneStems, "|"))
+	doneName     = regexp.MustCompile(`(?i)succe|approv|accept|captur|confirm|paid|settle|complet|authori[sz]ed|applied|^ok$|^valid$`)
+	begun        = regexp.MustCompile(`(?i)new|creat|open|pend|plac|queu|receiv|submit|draft|processing|progress|initia|request|reserv|held|hold|start|wait|accept|activ|^(un|not|in_|to_|awaiting)`)
+	done         = regexp.MustCompile(`(?i)^ok$|paid|done|complete|succe|settled|booked|confirm|captured|approved|fulfilled|finish|posted|executed|charged|sold|issued|closed|processed|applied|redeemed|sent`)
+	answeredDone = regexp.MustCompile(`^2\d\d$`) // the status of an answer, as records of keys have it
+	moment       = regexp.MustCompile(`(?i)date|time`)
+	yes          = regexp.MustCompile(`(?i)^(true|t|1|yes|y)$`)
+	stateWord    = regexp.MustCompile(`^(status|state|outcome|result|decision|disposition|stage|phase)$`)
 )
 
 // namedWords are the words of which a name is made, in small letters: of order_status and orderStatus, order and status.

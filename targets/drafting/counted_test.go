@@ -25,6 +25,8 @@ func TestRowsThatStandForSomething(t *testing.T) {
 		"one that may move on later":         {"status", "text", "pending", "pending", `not (coalesce(lower(cast(p.status as char(60))), '') ~ 'declin|fail|reject|`, false},
 		"one of which that is not known":     {"status", "text", "authorized", "authorized", "", true},
 		"a code":                             {"state", "smallint", "1", "1", "", true},
+		"the status of an answer":            {"status", "integer", "201", "201", "p.status between 200 and 299", false},
+		"the status of an answer that moves": {"status", "integer", "102", "201", "", true},
 		"the time of a status":               {"status_at", "timestamp with time zone", "2024-01-01", "2024-01-01", "", false},
 		"when it was cancelled":              {"cancelled_at", "timestamp with time zone", absent, absent, "p.cancelled_at is null", false},
 		"whether it was":                     {"refunded", "boolean", "false", "false", "lower(cast(p.refunded as char(60))) = 'false'", false},

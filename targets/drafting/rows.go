@@ -167,6 +167,9 @@ func (f *File) condition() string {
 	if removal := f.Proof.Removal; removal != nil && removal.Column != "" {
 		condition += " and " + removal.condition(f)
 	}
+	if done := f.Proof.done(f.Dialect); done != "" {
+		condition += " and " + done
+	}
 	if v := f.Proof.Version; v != "" {
 		condition += " and " + f.Dialect.TableName(f.Proof.Table) + "." + f.Dialect.Name(v) + " = " + f.Proof.Row[v]
 	}

@@ -14,6 +14,7 @@ type Where struct {
 	Column  string
 	Exact   bool              // the column holds the marker and nothing else
 	ByKey   bool              // it is the key in place of a marker, and nothing of the body is known to be stored
+	Done    Cell              // what the rows of creates that were done have, and those of refused ones have not; no column: these leave none
 	Through *Through          // nil: the column itself holds it
 	Shards  []databases.Table // the other tables among which such rows are spread
 	Archive *databases.Table  // to which rows are moved after a while; nil: they stay
