@@ -80,6 +80,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := onlyOnce(ctx, i, r); err != nil {
+		return err
+	}
 	keyed = i.file.Draft.Keyed()
 	if r.Rows == 1 || r.Rows > 1 && keyed {
 		if err := i.natural(ctx, &r); err != nil {

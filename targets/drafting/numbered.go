@@ -14,8 +14,8 @@ import (
 var (
 	// numberWord matches words in what columns are called that hold the number of an invoice or an order.
 	numberWord = regexp.MustCompile(`^(seq|sequence|serial|number|num|no|nr|nummer|numero)$`)
-	// placeWord matches the last word of what columns are called that hold the number of what only one can have.
-	placeWord = regexp.MustCompile(`^(seat|slot|locker|ticket|folio|voucher|docket)$`)
+	// placeWord matches the last word of what columns are called that hold the number of what only one can have; slots go round, and many share one.
+	placeWord = regexp.MustCompile(`^(seat|locker|ticket|folio|voucher|docket)$`)
 	// lastNumber matches a number, alone or behind what stands before that of each thing, as in INV-2027-00017.
 	lastNumber = regexp.MustCompile(`^([A-Za-z](?:[ -~]*[ -/:-~])?)?(\d{1,15})$`)
 )
@@ -52,6 +52,9 @@ func takesTwo(p *Proof, c databases.Column) bool {
 	return c.Name != p.Column && !in(p.Table.Primary) && !slices.ContainsFunc(p.Table.Unique, in) && !refers && !partly && !moment.MatchString(c.Type)
 }
 
+// refilled matches what columns are called that hold what is left of a quota: it is full again after a while, and equal ones come again.
+var refilled = regexp.MustCompile(`(?i)quota|limit|allowance|throttl|(^|_)rate|hour|minute|window`)
+
 // MayRunOn are the columns of the created thing that may have a balance after it: what the row before has, and an amount of its own.
 func MayRunOn(f *File) (columns []databases.Column) {
 	p := f.Proof
@@ -59,7 +62,7 @@ func MayRunOn(f *File) (columns []databases.Column) {
 		return nil
 	}
 	for _, c := range p.Table.Columns {
-		if mayBeShared(p, c) && c.HoldsNumber() && len(amounts(p.Table, c.Name, p.Row)) > 0 {
+		if mayBeShared(p, c) && c.HoldsNumber() && !refilled.MatchString(c.Name) && len(amounts(p.Table, c.Name, p.Row)) > 0 {
 			columns = append(columns, c)
 		}
 	}
@@ -227,13 +230,30 @@ func NamedAlike(f *File, column string, rows []map[string]string) {
 // noteShared notes that no two rows have one value in a column, among those that refer to the same things as the created rows all do.
 func noteShared(f *File, column string, rows []map[string]string) {
 	columns := []string{column}
-	for _, r := range f.Proof.Table.Refers {
-		same := rows[0][r.Column] != "" && !slices.ContainsFunc(rows, func(row map[string]string) bool { return row[r.Column] != rows[0][r.Column] })
-		if same && !slices.Contains(columns, r.Column) {
-			columns = append(columns, r.Column)
+	for _, within := range belongsTo(f.Proof) {
+		same := rows[0][within] != "" && !slices.ContainsFunc(rows, func(row map[string]string) bool { return row[within] != rows[0][within] })
+		if same && !slices.Contains(columns, within) {
+			columns = append(columns, within)
 		}
 	}
 	f.Proof.Numbers = append(f.Proof.Numbers, columns)
+}
+
+// owner matches what columns are called that say whose a row is, where they are no reference to another table.
+var owner = regexp.MustCompile(`^(owner|account|tenant|wallet|customer|user|member|org|organi[sz]ation|company|client|merchant|shop|store|branch|book|ledger|currency)( (id|uuid|code|no|number|name|ref))?$`)
+
+// belongsTo are the columns that say what a row belongs to, within which another row may rightly have the same number or balance: references to other
+// tables, and what is called so.
+func belongsTo(p *Proof) (columns []string) {
+	for _, r := range p.Table.Refers {
+		columns = append(columns, r.Column)
+	}
+	for _, c := range p.Table.Columns {
+		if c.Name != p.Column && c.Name != p.Identity && !slices.Contains(p.Table.Primary, c.Name) && owner.MatchString(strings.Join(namedWords(c.Name), " ")) {
+			columns = append(columns, c.Name)
+		}
+	}
+	return columns
 }
 
 // numbersOnce counts the rows that bear the number of a created one: itself.

@@ -57,6 +57,7 @@ func TestWhatMayBeNumbered(t *testing.T) {
 		{"number_given", "timestamp", "7"},
 		{"seat", "integer", "7"},
 		{"seat_price", "integer", "7"},
+		{"delivery_slot", "integer", "7"},
 		{"seats", "integer", "7"},
 		{"memo", "text", "marker7"},
 	} {

@@ -146,6 +146,21 @@ func asGiven(places []place) {
 	places[0], places[best] = places[best], places[0]
 }
 
+// OnlyOnce is another column in which the created row has the text by which rows are found, and which the database takes once; empty: there is none,
+// or it takes that text once where rows are found by it.
+func OnlyOnce(f *File) string {
+	p := f.Proof
+	if p.ByKey || !p.Exact || p.Through != nil || len(p.Several.Rows) > 0 || Single(*f) {
+		return ""
+	}
+	for _, unique := range p.Table.Unique {
+		if len(unique) == 1 && p.Row[p.Column] != "" && p.Row[unique[0]] == p.Row[p.Column] {
+			return unique[0]
+		}
+	}
+	return ""
+}
+
 // hasMark reports that a text holds the marker of a member among others.
 func hasMark(d Draft, text, pointer, marker string) bool {
 	which := slices.Index(d.Texts, pointer)

@@ -69,3 +69,32 @@ func TestWhatIsMadeOfTheTimeIsInOrder(t *testing.T) {
 	drafting.NamedAlike(&f, "code", []map[string]string{{"code": "R1"}, {"code": "R2"}, {"code": "R2"}})
 	require.Len(t, f.Doubts, 1)
 }
+
+// Two accounts may have one balance, also where no foreign key says whose a row is.
+func TestWhatIsSharedCountsWithinItsOwner(t *testing.T) {
+	t.Parallel()
+	table := databases.Table{Name: "entries", Primary: []string{"id"}, Refers: []databases.Reference{{Column: "book_id", Table: "books"}}}
+	for _, name := range []string{"id", "book_id", "tenant", "customerId", "account_number", "user_agent", "currency", "client", "memo", "balance"} {
+		table.Columns = append(table.Columns, databases.Column{Name: name, Type: "text"})
+	}
+	row := func(client, balance string) map[string]string {
+		return map[string]string{"book_id": "1", "tenant": "acme", "customerId": "7", "account_number": "12", "user_agent": "curl", "client": client, "balance": balance}
+	}
+	f := drafting.File{Proof: &drafting.Proof{Table: table, Where: drafting.Where{Column: "memo"}}}
+	drafting.Sums(&f, "balance", []map[string]string{row("a", "10"), row("b", "20"), row("c", "30")})
+	require.Equal(t, [][]string{{"balance", "book_id", "tenant", "customerId", "account_number"}}, f.Proof.Numbers)
+}
+
+func TestWhatIsFullAgainAfterAWhileRunsOnNowhere(t *testing.T) {
+	t.Parallel()
+	table := databases.Table{Name: "calls", Primary: []string{"id"}}
+	row := map[string]string{}
+	for _, name := range []string{"id", "cost", "quota_left", "used_this_hour", "limit_remaining", "balance"} {
+		table.Columns, row[name] = append(table.Columns, databases.Column{Name: name, Type: "integer"}), "7"
+	}
+	var names []string
+	for _, c := range drafting.MayRunOn(&drafting.File{Proof: &drafting.Proof{Table: table, Row: row}}) {
+		names = append(names, c.Name)
+	}
+	require.Equal(t, []string{"cost", "balance"}, names)
+}
