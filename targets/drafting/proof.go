@@ -146,16 +146,18 @@ func asGiven(places []place) {
 	places[0], places[best] = places[best], places[0]
 }
 
-// OnlyOnce is another column in which the created row has the text by which rows are found, and which the database takes once; empty: there is none,
-// or it takes that text once where rows are found by it.
+// OnlyOnce is another column in which the created row has the text by which rows are found, and which the database takes once, alone or with
+// others; empty: there is none, or rows are found by such a one.
 func OnlyOnce(f *File) string {
 	p := f.Proof
 	if p.ByKey || !p.Exact || p.Through != nil || len(p.Several.Rows) > 0 || Single(*f) {
 		return ""
 	}
-	for _, unique := range p.Table.Unique {
-		if len(unique) == 1 && p.Row[p.Column] != "" && p.Row[unique[0]] == p.Row[p.Column] {
-			return unique[0]
+	keys := append(slices.Clone(p.Table.Unique), p.Table.Primary)
+	slices.SortStableFunc(keys, func(a, b []string) int { return cmp.Compare(len(a), len(b)) })
+	for _, column := range slices.Concat(keys...) {
+		if p.Row[p.Column] != "" && p.Row[column] == p.Row[p.Column] {
+			return column
 		}
 	}
 	return ""

@@ -86,6 +86,21 @@ func TestOfSeveralColumnsTheOneThatKeepsTheTextCounts(t *testing.T) {
 	}
 }
 
+func TestAnotherColumnThatHasTheTextOnce(t *testing.T) {
+	t.Parallel()
+	row := map[string]string{"id": "7", "ref": "mx0", "description": "mx0", "tenant": "t1", "state": "new"}
+	of := func(p drafting.Proof, unique ...[]string) string {
+		p.Exact, p.Row, p.Table = true, row, databases.Table{Name: "orders", Primary: []string{"id"}, Unique: unique}
+		return drafting.OnlyOnce(&drafting.File{Proof: &p})
+	}
+	description := drafting.Proof{Where: drafting.Where{Column: "description"}}
+	require.Equal(t, "ref", of(description, []string{"ref"}))
+	require.Equal(t, "ref", of(description, []string{"tenant", "ref"}))
+	require.Empty(t, of(description, []string{"tenant", "state"}))
+	require.Empty(t, of(drafting.Proof{Where: drafting.Where{Column: "ref"}}, []string{"ref"}))
+	require.Empty(t, of(drafting.Proof{Where: drafting.Where{Column: "description", ByKey: true}}, []string{"ref"}))
+}
+
 // A table by which things are found has their numbers and their texts, too.
 func TestWhatThingsAreFoundByIsNotTheThing(t *testing.T) {
 	t.Parallel()
