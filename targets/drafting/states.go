@@ -30,12 +30,16 @@ func Versioned(f *File, rows []map[string]string) {
 	f.Doubt("Whether each row of %s is an effect: there were more with the %s of one create some time after its answer, as of a thing whose states are kept. Runs take each for a duplicate: let the query ask for the first one.", p.Table.FullName(), p.Identity)
 }
 
-// numbersStates reports that a column tells rows with one id from each other.
+// numbersStates reports that a column tells rows with one id from each other, and counts among them: what is another one in each row of the table
+// counts all of them.
 func numbersStates(p *Proof, c databases.Column) bool {
-	both := func(columns []string) bool {
-		return slices.Contains(columns, c.Name) && slices.Contains(columns, p.Identity)
+	keys := append([][]string{p.Table.Primary}, p.Table.Unique...)
+	if slices.ContainsFunc(keys, func(columns []string) bool { return slices.Equal(columns, []string{c.Name}) }) {
+		return false
 	}
-	return both(p.Table.Primary) || slices.ContainsFunc(p.Table.Unique, both) || ofStates.MatchString(c.Name)
+	return ofStates.MatchString(c.Name) || slices.ContainsFunc(keys, func(columns []string) bool {
+		return slices.Contains(columns, c.Name) && slices.Contains(columns, p.Identity)
+	})
 }
 
 // later reports that a number is greater than another one.

@@ -25,6 +25,8 @@ func TestLaterStatesOfOneThingAreToldFromTheFirst(t *testing.T) {
 		{"one row", []string{"id", "version"}, nil, []map[string]string{row("a", "1", "7")}, "", 0},
 		{"a later one", []string{"id", "version"}, nil, []map[string]string{row("a", "1", "7"), row("a", "2", "7")}, "version", 1},
 		{"by its name", []string{"part"}, nil, []map[string]string{row("a", "1", "7"), row("a", "2", "8")}, "version", 1},
+		{"what counts all rows", []string{"version"}, nil, []map[string]string{row("a", "1", "7"), row("a", "2", "7")}, "", 1},
+		{"what counts all rows, by another key", []string{"part"}, [][]string{{"version"}}, []map[string]string{row("a", "1", "7"), row("a", "2", "8")}, "", 1},
 		{"as great", []string{"part"}, nil, []map[string]string{row("a", "1", "7"), row("a", "1", "8")}, "", 1},
 	} {
 		table := databases.Table{Name: "products", Primary: c.primary, Unique: c.unique, Columns: []databases.Column{{Name: "id", Type: "text"}, {Name: "version", Type: "int"}, {Name: "part", Type: "int"}}}
