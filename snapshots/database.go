@@ -297,7 +297,7 @@ func parameters(query string) *regexp.Regexp {
 	if named.MatchString(query) {
 		return named
 	}
-	return regexp.MustCompile(`(?:^|[^:]):key\b`)
+	return regexp.MustCompile(`(?:^|[^:\w]):key\b`)
 }
 
 // scan reads a row: the index of its marker, and the columns of the user's query.

@@ -314,7 +314,7 @@ var number = regexp.MustCompile(`^[0-9]+$`)
 // parameter finds :marker and :reference, but not PostgreSQL's cast "::marker" nor ":markers"; keyed finds :key, where none of them is.
 var (
 	parameter = regexp.MustCompile(`(^|[^:]):(marker|reference)\b`)
-	keyed     = regexp.MustCompile(`(^|[^:]):(key)\b`)
+	keyed     = regexp.MustCompile(`(^|[^:\w]):(key)\b`)
 )
 
 // askedFor is a row query for what a request made. In this form the clients of databases take none of it for a command of theirs.
