@@ -44,6 +44,11 @@ func provedByKey(ctx context.Context, i *inquiry) bool {
 		i.file = before
 		return false
 	}
+	if drafting.Hollow(&i.file) {
+		fmt.Fprintf(i.Said, "nothing but %s was seen to change: what creates make is not in this database, or does not change by the same with each\n", inert.Comment(p.Table.FullName()))
+		i.file = before
+		return false
+	}
 	return true
 }
 

@@ -41,6 +41,12 @@ func ProveByKey(d Draft, c Created) *Proof {
 // KeepsKeys reports that a table keeps the keys of requests, or a log of them, and no created things.
 func KeepsKeys(t databases.Table) bool { return bookkeeping.MatchString(t.Name) }
 
+// Hollow reports that all that is known of creates is that their keys are kept: a run would pass whatever they make.
+func Hollow(f *File) bool {
+	p := f.Proof
+	return KeepsKeys(p.Table) && len(p.Books) == 0 && len(p.Others) == 0 && !slices.ContainsFunc(f.Children, func(c Child) bool { return c.Rows > 0 })
+}
+
 // TellDone finds what the rows of creates that were done have in a column, and that of one which was refused has not: only those are rows of creates
 // then. False: nothing tells them apart.
 func TellDone(p *Proof, done []map[string]string, refused map[string]string) bool {
