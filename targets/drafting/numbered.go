@@ -240,16 +240,16 @@ func noteShared(f *File, column string, rows []map[string]string) {
 }
 
 // owner matches what columns are called that say whose a row is, where they are no reference to another table.
-var owner = regexp.MustCompile(`^(owner|account|tenant|wallet|customer|user|member|org|organi[sz]ation|company|client|merchant|shop|store|branch|book|ledger|currency)( (id|uuid|code|no|number|name|ref))?$`)
+var owner = regexp.MustCompile(`^(owner|account|acct|tenant|wallet|purse|customer|user|member|holder|payer|payee|org|organi[sz]ation|company|client|merchant|seller|vendor|supplier|shop|store|branch|till|terminal|device|meter|card|iban|phone|msisdn|email|book|ledger|currency|region|country)( (id|uuid|code|no|number|name|ref))?$`)
 
 // belongsTo are the columns that say what a row belongs to, within which another row may rightly have the same number or balance: references to other
-// tables, and what is called so.
+// tables, and what is called so, or as an id.
 func belongsTo(p *Proof) (columns []string) {
 	for _, r := range p.Table.Refers {
 		columns = append(columns, r.Column)
 	}
 	for _, c := range p.Table.Columns {
-		if c.Name != p.Column && c.Name != p.Identity && !slices.Contains(p.Table.Primary, c.Name) && owner.MatchString(strings.Join(namedWords(c.Name), " ")) {
+		if c.Name != p.Column && c.Name != p.Identity && !slices.Contains(p.Table.Primary, c.Name) && (idLike.MatchString(c.Name) || owner.MatchString(strings.Join(namedWords(c.Name), " "))) {
 			columns = append(columns, c.Name)
 		}
 	}
