@@ -3,6 +3,8 @@ package learn
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/doubletap-harness/doubletap/internal/inert"
 	"github.com/doubletap-harness/doubletap/targets/databases"
@@ -50,6 +52,24 @@ func provedByKey(ctx context.Context, i *inquiry) bool {
 		return false
 	}
 	return true
+}
+
+// leastMarker is the least number that is a marker.
+const leastMarker = 100_000_000
+
+// accumulates reports that the number by which the first create was found has grown by another marker since: creates add to one row, which the first
+// of them made, or found with nothing in it.
+func accumulates(ctx context.Context, i *inquiry) bool {
+	p := i.file.Proof
+	if i.file.Draft.Number == "" || !drafting.MayAskByKey(i.file.Draft) || len(p.Table.Primary) == 0 {
+		return false
+	}
+	rows, err := i.db.With(ctx, p.Table, p.Table.Primary[0], p.Row[p.Table.Primary[0]])
+	return err == nil && slices.ContainsFunc(rows, func(row map[string]string) bool {
+		was, wasNumber := strconv.ParseFloat(p.Row[p.Column], 64)
+		is, isNumber := strconv.ParseFloat(row[p.Column], 64)
+		return sameKey(p.Table, row, p.Row) && wasNumber == nil && isNumber == nil && is-was >= leastMarker
+	})
 }
 
 // foundByKey proves where a create has left its key.

@@ -60,7 +60,7 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	}
 	fmt.Fprintf(i.Said, "repeating a create to learn what is promised: %s\n", strings.Join(ways, ", "))
 	r, err := i.repeated(ctx, asking)
-	if err != nil || !r.First.Done() {
+	if err != nil || !r.First.Done() || i.rowless {
 		return err
 	}
 	if r, err = goesOn(ctx, i, r); err != nil {
@@ -284,6 +284,10 @@ func (i *inquiry) repeated(ctx context.Context, asking *questioner) (drafting.Re
 		}
 		if asksForVersion(i.file.Draft, r.First, "") {
 			doubtVersion(i, r.First.Status)
+			return r, nil
+		}
+		if r.First.Done() && accumulates(ctx, i) {
+			i.rowless = true
 			return r, nil
 		}
 		if first == nil {

@@ -22,6 +22,7 @@ type purse struct {
 	keeps  bool   // the key of what is refused, too
 	logs   bool   // each request with its key, of which it keeps a digest alone
 	hidden bool   // the balances are elsewhere
+	makes  bool   // a purse that is not there
 }
 
 // open serves top-ups of the purse 7. The broken one adds before it claims the key.
@@ -68,8 +69,11 @@ func (p purse) open(t *testing.T, broken bool) (address, database string) {
 		add := func(on interface {
 			Exec(query string, args ...any) (sql.Result, error)
 		}) (bool, error) {
-			if p.hidden {
+			switch {
+			case p.hidden:
 				return true, nil
+			case p.makes:
+				return makes(on, "insert into purses values (?, 'new', ?) on conflict (id) do update set balance = balance + excluded.balance", b.Purse, b.Cents)
 			}
 			return makes(on, "update purses set balance = balance + ? where id = ?", b.Cents, b.Purse)
 		}
@@ -130,6 +134,10 @@ func TestInitOfABalanceThatIsAllThatACreateChanges(t *testing.T) {
 		"what is refused keeps its key": {
 			purse{begin: 100, says: "digest", keeps: true}, header,
 			[]string{`= :key and seen_keys.status = 200`, `from seen_keys where seen_keys.status between 200 and 299)`},
+		},
+		"the first create makes the purse": {
+			purse{says: "digest", makes: true}, ` -H 'Idempotency-Key: k-1' -d '{"purse": 70, "cents": 500}' `,
+			[]string{`= :key`, `then 500 when seen_keys.said = `},
 		},
 		"the first amount is the balance": {
 			purse{says: "digest"}, header,
