@@ -136,15 +136,7 @@ operations:
     rows: {query: select id from payments where note = :marker}
     effects: [{name: books, %s}]
 `, test.body, test.alter, test.effect)
-		target, err := targets.Load("f.yaml", source, nil)
-		require.NoError(t, err, test.effect)
-		warnings := targets.Warnings("f.yaml", source, target)
-		if test.warned == "" {
-			require.Empty(t, warnings, test.effect)
-			continue
-		}
-		require.Len(t, warnings, 1, test.effect)
-		require.Contains(t, warnings[0].String(), test.warned)
+		requireWarning(t, source, test.warned, test.effect)
 	}
 }
 
@@ -175,14 +167,20 @@ operations:
     rows: {query: select id from invoices where memo = :marker}
     %s
 `, test.contract, test.key)
-		target, err := targets.Load("f.yaml", source, nil)
-		require.NoError(t, err, test.contract)
-		warnings := targets.Warnings("f.yaml", source, target)
-		if test.warned == "" {
-			require.Empty(t, warnings, test.contract)
-			continue
-		}
-		require.Len(t, warnings, 1, test.contract)
-		require.Contains(t, warnings[0].String(), test.warned)
+		requireWarning(t, source, test.warned, test.contract)
 	}
+}
+
+// requireWarning holds that a file has one warning, which says something; empty: that it has none.
+func requireWarning(t *testing.T, source []byte, warned, of string) {
+	t.Helper()
+	target, err := targets.Load("f.yaml", source, nil)
+	require.NoError(t, err, of)
+	warnings := targets.Warnings("f.yaml", source, target)
+	if warned == "" {
+		require.Empty(t, warnings, of)
+		return
+	}
+	require.Len(t, warnings, 1, of)
+	require.Contains(t, warnings[0].String(), warned)
 }
