@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -33,12 +34,21 @@ import (
 type h2c struct {
 	*httptest.Server
 	connections atomic.Int64
+	gaveUp      atomic.Bool // a client: its SETTINGS did not come within 2 s, for which a machine may stand still
+}
+
+// Write takes a line of the server's log.
+func (s *h2c) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("timeout waiting for")) {
+		s.gaveUp.Store(true)
+	}
+	return len(line), nil
 }
 
 func serveH2C(t testing.TB, handler http.HandlerFunc, settings ...func(*http.HTTP2Config)) *h2c {
 	t.Helper()
 	s := &h2c{Server: httptest.NewUnstartedServer(handler)}
-	s.Config.ErrorLog = quiet()
+	s.Config.ErrorLog = log.New(s, "", 0)
 	s.Config.Protocols = new(http.Protocols)
 	s.Config.Protocols.SetUnencryptedHTTP2(true)
 	s.Config.HTTP2 = &http.HTTP2Config{}
@@ -434,8 +444,17 @@ func TestTheBarrierOfASharedConnectionDoesNotUseUpAClientsTimeout(t *testing.T) 
 	require.ElementsMatch(t, ends, w.ends())
 }
 
+// Where the server gave a client up, there is nothing to see: another burst is played.
 func TestAMemberThatComesLateGoesOnAConnectionOfItsOwn(t *testing.T) {
 	t.Parallel()
+	const tries = 3
+	for try := 1; !lateMember(t, try == tries); try++ {
+	}
+}
+
+// lateMember plays a burst with a late member. It reports false where the server gave a client up, unless this is the last try.
+func lateMember(t *testing.T, last bool) bool {
+	t.Helper()
 	server := serveH2C(t, telling, func(c *http.HTTP2Config) { c.MaxConcurrentStreams = members - 1 })
 	r := newRig2(t, server.address(), burst(members))
 	r.Hold = time.Second
@@ -447,15 +466,20 @@ func TestAMemberThatComesLateGoesOnAConnectionOfItsOwn(t *testing.T) {
 		return all
 	}
 	r.hold(2, func(context.Context) error {
-		require.Eventually(t, func() bool { return released() == members-1 }, long, time.Millisecond)
+		require.Eventually(t, func() bool { return released() == members-1 || server.gaveUp.Load() }, long, time.Millisecond)
 		return nil
 	})
-	for _, a := range r.drive(t).Attempts {
+	attempts := r.drive(t).Attempts
+	if server.gaveUp.Load() && !last {
+		return false
+	}
+	for _, a := range attempts {
 		require.Equal(t, 201, a.Status, a.Error)
 		require.Empty(t, a.Error)
 	}
 	require.Equal(t, members, released())
 	require.Equal(t, 1, w.ends()[len(w.ends())-1])
+	return true
 }
 
 func TestALargeRequestWaitsForItsWindow(t *testing.T) {
