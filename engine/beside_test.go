@@ -26,7 +26,7 @@ import (
 // meeting is a service of notes, one for each key, that notices when creates of two clients are inside at once.
 type meeting struct {
 	notebook
-	met func(w http.ResponseWriter, note string) bool // what becomes of a create that met another; it returns whether that was answered
+	met func(w http.ResponseWriter, key, note string) bool // what becomes of a create that met another; it returns whether that was answered
 
 	lock   sync.Mutex
 	begun  bool          // a scenario is: what came before were the pilot's creates
@@ -42,7 +42,7 @@ func (m *meeting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		text := new(strings.Builder)
 		_ = json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1000)).Decode(&body)
 		fmt.Fprintf(text, `{"note": %q}`, body.Note)
-		if m.met(w, body.Note) {
+		if m.met(w, r.Header.Get("Idempotency-Key"), body.Note) {
 			return
 		}
 		again := httptest.NewRequest(r.Method, r.URL.String(), strings.NewReader(text.String()))
@@ -149,7 +149,7 @@ func verdicts(r *checker.Report) []checker.Verdict {
 
 func TestScenariosArePlayedBesideEachOther(t *testing.T) {
 	t.Parallel()
-	m := &meeting{met: func(http.ResponseWriter, string) bool { return false }}
+	m := &meeting{met: func(http.ResponseWriter, string, string) bool { return false }}
 	report, _ := meet(t, t.Context(), 2, m)
 	require.Equal(t, []checker.Verdict{checker.Pass, checker.Pass}, verdicts(report))
 	require.False(t, m.alone, "the first waited until the second came")
@@ -158,7 +158,7 @@ func TestScenariosArePlayedBesideEachOther(t *testing.T) {
 
 func TestOneAtATimeIsOneAtATime(t *testing.T) {
 	t.Parallel()
-	m := &meeting{met: func(http.ResponseWriter, string) bool { return false }}
+	m := &meeting{met: func(http.ResponseWriter, string, string) bool { return false }}
 	report, _ := meet(t, t.Context(), 1, m)
 	require.Equal(t, []checker.Verdict{checker.Pass, checker.Pass}, verdicts(report))
 	require.True(t, m.alone)
@@ -167,7 +167,7 @@ func TestOneAtATimeIsOneAtATime(t *testing.T) {
 // A target that sheds load says nothing of a scenario that was played beside another.
 func TestWhatDidNotPassBesideOthersIsPlayedAlone(t *testing.T) {
 	t.Parallel()
-	m := &meeting{met: func(w http.ResponseWriter, _ string) bool { w.WriteHeader(http.StatusServiceUnavailable); return true }}
+	m := &meeting{met: func(w http.ResponseWriter, _, _ string) bool { w.WriteHeader(http.StatusServiceUnavailable); return true }}
 	report, dir := meet(t, t.Context(), 2, m)
 	require.Equal(t, []checker.Verdict{checker.Pass, checker.Pass}, verdicts(report))
 	require.Equal(t, 8, m.others, "each was played twice")
@@ -183,7 +183,7 @@ func TestWhatDidNotPassBesideOthersIsPlayedAlone(t *testing.T) {
 func TestAFailureBesideOthersStaysOne(t *testing.T) {
 	t.Parallel()
 	m := new(meeting)
-	m.met = func(_ http.ResponseWriter, note string) bool {
+	m.met = func(_ http.ResponseWriter, _, note string) bool {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.notes["twice-"+note] = note
@@ -194,6 +194,32 @@ func TestAFailureBesideOthersStaysOne(t *testing.T) {
 	for _, r := range report.Results {
 		require.Equal(t, checker.Duplicate, r.Findings[0].Kind)
 	}
+}
+
+// What is shown behind the answers waits where another scenario's work holds a lock, and is not lost.
+func TestWhatWaitsForAnotherScenariosWorkIsNotLost(t *testing.T) {
+	t.Parallel()
+	m, long := new(meeting), make(chan struct{})
+	var first sync.Once
+	m.met = func(w http.ResponseWriter, key, note string) bool {
+		works := false
+		first.Do(func() { works = true })
+		if works {
+			time.Sleep(2 * lagged)
+			close(long)
+			return false
+		}
+		go func() {
+			<-long
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.notes[key] = note
+		}()
+		w.WriteHeader(http.StatusCreated)
+		return true
+	}
+	report, _ := meet(t, t.Context(), 2, m)
+	require.Equal(t, []checker.Verdict{checker.Pass, checker.Pass}, verdicts(report))
 }
 
 // A target that works on one request at a time answers nobody while it works long for another scenario.
@@ -229,7 +255,7 @@ func TestLongWorkIsPlayedBesideOthersWhereRequestsAskForIt(t *testing.T) {
 func TestAnInterruptionEndsAllThatArePlayed(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
-	m := &meeting{met: func(http.ResponseWriter, string) bool { interrupt(); return false }}
+	m := &meeting{met: func(http.ResponseWriter, string, string) bool { interrupt(); return false }}
 	report, dir := meet(t, ctx, 2, m)
 	require.Equal(t, []checker.Verdict{checker.Inconclusive, checker.Inconclusive}, verdicts(report))
 	require.Equal(t, 2, m.others, "no final retry, and nothing is played again")

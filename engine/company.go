@@ -59,6 +59,13 @@ func (c *company) members() []*scenarioRun {
 	return slices.Clone(c.of)
 }
 
+// heldUp reports that another scenario has the target at work on a request for a while: its work may hold a lock that all others wait for.
+func (c *company) heldUp(r *scenarioRun) bool {
+	return slices.ContainsFunc(c.members(), func(other *scenarioRun) bool {
+		return other != r && other.lanes.LongestInside() >= longInside
+	})
+}
+
 // died tells of a process that has ended by itself.
 func (c *company) died(d sut.Death) {
 	for _, r := range c.members() {

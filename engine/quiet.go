@@ -204,6 +204,7 @@ func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
 		return awaiting{}
 	}
 	w := awaiting{owed: max(time.Duration(target.Settle), visible), still: 2 * lag, stop: ctx, equal: r.pilot}
+	w.heldUp = func() bool { return r.session.company.heldUp(r) }
 	if r.pilot && r.session.Doubt.Text == "" {
 		w.owed = max(w.owed, pilotLag)
 	}
@@ -254,6 +255,8 @@ func lateAnswers(r *scenarioRun) time.Duration {
 const (
 	pilotLag = 5 * time.Second // by the pilot, which learns it
 	lagged   = 2 * time.Second // by all others, and a multiple of what the pilot saw: a copy that lags may have kept up then
+
+	longInside = lagged / 2 // of a request of another scenario: what is missing may wait for the end of its work
 )
 
 // recovery is how much longer accepted work may take in this scenario: it kills the target, or not.

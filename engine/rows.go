@@ -167,6 +167,7 @@ type awaiting struct {
 	owed    time.Duration                   // for so long what clients were told of may be missing
 	grace   time.Duration                   // and for so long it is looked for afterwards: it is late then
 	missing func(history.Snapshot) []string // markers of what clients were told of; nil: nothing is looked for
+	heldUp  func() bool                     // others keep the target from its work: that time does not count, up to quietLongest; nil: nobody does
 	stop    context.Context                 // its end ends the wait; nil with the zero value
 }
 
@@ -198,7 +199,7 @@ func (p *progress) seen(missing int, at time.Duration) {
 func (q *rowQueries) settled(ctx context.Context, w awaiting) (last history.Snapshot, changing bool) {
 	begun, read, overdue, sent, restless := time.Now(), q.reading, []string(nil), len(q.messages()), 0
 	last = q.snapshot(ctx)
-	unchanged, came := begun, time.Duration(0)
+	unchanged, came, held := begun, time.Duration(0), time.Duration(0)
 	var goesOn progress
 	for between := quietPoll; last.Error == ""; between = min(between+quietPoll, quietSeldom) {
 		pause(ctx, between)
@@ -231,10 +232,13 @@ func (q *rowQueries) settled(ctx context.Context, w awaiting) (last history.Snap
 		}
 		if len(missing) > 0 {
 			came = waited
-			if waited >= w.owed && overdue == nil {
+			if w.heldUp != nil && waited < quietLongest && w.heldUp() {
+				held = waited
+			}
+			if waited-held >= w.owed && overdue == nil {
 				overdue = missing
 			}
-			if goesOn.seen(len(missing), waited); !w.over(waited) {
+			if goesOn.seen(len(missing), waited); !w.over(waited - held) {
 				continue
 			}
 		}

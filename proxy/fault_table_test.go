@@ -188,13 +188,16 @@ func TestALeavingClientIsNoticedOnACleanLane(t *testing.T) {
 	target := newSlowTarget(t)
 	l := open(t, target.addr(), nil)
 	c, p := dial(t, l, faults.Clean)
+	require.Zero(t, l.LongestInside())
 	_, err := io.WriteString(c, request("/orders", 2))
 	require.NoError(t, err)
 	eventually(t, "the request is in flight", func() bool { return l.InFlight() == 1 })
+	eventually(t, "it is for a while", func() bool { return l.LongestInside() > 10*time.Millisecond })
 	require.NoError(t, c.Close())
 	eventually(t, "the target notices", func() bool { return target.noticed.Load() == 1 })
 	require.NotZero(t, settled(t, p).Left)
 	require.Zero(t, l.InFlight())
+	require.Zero(t, l.LongestInside())
 }
 
 // Every kind of toxic can be had by its own name.

@@ -235,6 +235,13 @@ func (l *lane) inFlight() int {
 	return l.tap.inFlight()
 }
 
+func (l *lane) longestInside() time.Duration {
+	if l.tap == nil {
+		return 0
+	}
+	return l.tap.longestInside()
+}
+
 // shut closes the lane. The order matters: the target is disconnected first, so that nothing delayed
 // arrives; then both ends only listen, so that toxiproxy can empty itself into them when its toxics
 // are removed (see conn for what happens otherwise); the proxy goes when nothing is left in it.

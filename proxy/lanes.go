@@ -146,6 +146,15 @@ func (l *Lanes) InFlight() int {
 	return n
 }
 
+// LongestInside is how long that of the requests that [Lanes.InFlight] counts is inside the target that came first; 0: there is none.
+func (l *Lanes) LongestInside() time.Duration {
+	longest := time.Duration(0)
+	for _, opened := range l.byName {
+		longest = max(longest, opened.longestInside())
+	}
+	return longest
+}
+
 // RemoveFaults closes every lane except [faults.Clean] and every connection on them: the target learns that withheld
 // clients are gone, and nothing that a lane delayed arrives any more.
 // It may be called again if it failed.

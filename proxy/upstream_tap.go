@@ -128,6 +128,19 @@ func (d *upstreamTap) inFlight() int {
 	return n
 }
 
+// longestInside is how long the request is inside the target that came this way and is there longest; 0: none is.
+func (d *upstreamTap) longestInside() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	longest := time.Duration(0)
+	for p := range d.here {
+		if f := p.observed(); p.inFlight() {
+			longest = max(longest, (p.now() - f.Arrived).Duration())
+		}
+	}
+	return longest
+}
+
 // close ends everything that is left at the upstream tap and waits for it.
 func (d *upstreamTap) close() {
 	d.disconnect()
