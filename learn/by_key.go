@@ -68,7 +68,7 @@ func accumulates(ctx context.Context, i *inquiry) bool {
 	return err == nil && slices.ContainsFunc(rows, func(row map[string]string) bool {
 		was, wasNumber := strconv.ParseFloat(p.Row[p.Column], 64)
 		is, isNumber := strconv.ParseFloat(row[p.Column], 64)
-		return sameKey(p.Table, row, p.Row) && wasNumber == nil && isNumber == nil && is-was >= leastMarker
+		return p.Table.SameRow(row, p.Row) && wasNumber == nil && isNumber == nil && is-was >= leastMarker
 	})
 }
 

@@ -38,7 +38,7 @@ func gone(ctx context.Context, i *inquiry) {
 		}
 		i.file.Children = slices.DeleteFunc(i.file.Children, func(c drafting.Child) bool { return c.Table.FullName() == t.FullName() })
 		p.Others = slices.DeleteFunc(p.Others, func(o drafting.Beside) bool { return o.Table.FullName() == t.FullName() })
-		if p.Archive = &t; slices.ContainsFunc(rows, func(row map[string]string) bool { return !sameKey(p.Table, row, p.Row) }) {
+		if p.Archive = &t; slices.ContainsFunc(rows, func(row map[string]string) bool { return !p.Table.SameRow(row, p.Row) }) {
 			p.Rekeyed, p.Identity, p.Shown = true, "", databases.Shown{}
 		}
 		i.file.Doubt("Whether rows of %s are moved to %s: the first create's was, while others were made. They are counted in both.", p.Table.FullName(), t.FullName())
@@ -54,9 +54,4 @@ func gone(ctx context.Context, i *inquiry) {
 func foundByOwn(i *inquiry) bool {
 	p := i.file.Proof
 	return i.db != nil && i.file.Database && p != nil && p.Row != nil && p.Through == nil && p.Row[p.Column] != ""
-}
-
-// sameKey reports that two rows have the same primary key of a table.
-func sameKey(t databases.Table, row, other map[string]string) bool {
-	return !slices.ContainsFunc(t.Primary, func(column string) bool { return row[column] != other[column] })
 }

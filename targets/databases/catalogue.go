@@ -47,6 +47,24 @@ func (t Table) FullName() string {
 	return t.Schema + "." + t.Name
 }
 
+// Keys are the columns, alone or together, whose values two rows cannot share: the primary key first, if there is one, and the other unique
+// constraints.
+func (t Table) Keys() [][]string {
+	if len(t.Primary) == 0 {
+		return t.Unique
+	}
+	return append([][]string{t.Primary}, t.Unique...)
+}
+
+// SameRow reports that two rows of the table, as Search and With list them, are one: they have one primary key, to the letter. In a table without
+// one, they are equal in all columns.
+func (t Table) SameRow(a, b map[string]string) bool {
+	if len(t.Primary) > 0 {
+		return !slices.ContainsFunc(t.Primary, func(column string) bool { return a[column] != b[column] })
+	}
+	return !slices.ContainsFunc(t.Columns, func(c Column) bool { return a[c.Name] != b[c.Name] })
+}
+
 // texts are the types of columns in which texts can be looked for.
 var texts = regexp.MustCompile(`(?i)char|text|clob|json|string|xml|varbinary`)
 

@@ -345,3 +345,18 @@ func TestNamesAreQuotedWhereTheyTakeIt(t *testing.T) {
 	require.Equal(t, "`Order``s`", databases.MariaDB.Name("Order`s"))
 	require.Equal(t, `shop."Or""der"`, databases.SQLite.TableName(databases.Table{Schema: "shop", Name: `Or"der`}))
 }
+
+func TestRowsAreOneByTheirPrimaryKeyToTheLetter(t *testing.T) {
+	t.Parallel()
+	keyed := databases.Table{Columns: []databases.Column{{Name: "id"}, {Name: "state"}}, Primary: []string{"id"}, Unique: [][]string{{"number"}}}
+	bare := databases.Table{Columns: keyed.Columns}
+	row := map[string]string{"id": "aB", "state": "new"}
+	later, other := map[string]string{"id": "aB", "state": "paid"}, map[string]string{"id": "Ab", "state": "new"}
+	require.True(t, keyed.SameRow(row, later))
+	require.False(t, keyed.SameRow(row, other))
+	require.True(t, bare.SameRow(row, map[string]string{"id": "aB", "state": "new"}))
+	require.False(t, bare.SameRow(row, later))
+	require.False(t, bare.SameRow(row, other))
+	require.Equal(t, [][]string{{"id"}, {"number"}}, keyed.Keys())
+	require.Empty(t, bare.Keys())
+}

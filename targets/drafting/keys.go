@@ -361,7 +361,7 @@ func EndOfPath(f File) (targets.Key, bool) {
 	if d.Method != http.MethodPut || d.Keyed() || err != nil || !spelledOut(last) {
 		return targets.Key{}, false
 	}
-	for _, unique := range append([][]string{p.Table.Primary}, p.Table.Unique...) {
+	for _, unique := range p.Table.Keys() {
 		if len(unique) == 1 && (p.Row[unique[0]] == last || p.Row[unique[0]] == name) {
 			return keyInPath(lastOf(d.Path)), true
 		}

@@ -613,7 +613,7 @@ func Naming(f File) bool {
 
 // Single reports that the database lets a marker in once, alone or together with what two equal bodies have in common.
 func Single(f File) bool {
-	return slices.ContainsFunc(append([][]string{f.Proof.Table.Primary}, f.Proof.Table.Unique...), func(columns []string) bool {
+	return slices.ContainsFunc(f.Proof.Table.Keys(), func(columns []string) bool {
 		return slices.Contains(columns, f.Proof.Column)
 	})
 }

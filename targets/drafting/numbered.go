@@ -49,7 +49,7 @@ func takesTwo(p *Proof, c databases.Column) bool {
 	in := func(columns []string) bool { return slices.Contains(columns, c.Name) }
 	refers := slices.ContainsFunc(p.Table.Refers, func(r databases.Reference) bool { return r.Column == c.Name })
 	partly := slices.ContainsFunc(p.Table.Partly, func(index string) bool { return strings.Contains(index, c.Name) })
-	return c.Name != p.Column && !in(p.Table.Primary) && !slices.ContainsFunc(p.Table.Unique, in) && !refers && !partly && !moment.MatchString(c.Type)
+	return c.Name != p.Column && !slices.ContainsFunc(p.Table.Keys(), in) && !refers && !partly && !moment.MatchString(c.Type)
 }
 
 // refilled matches what columns are called that hold what is left of a quota: it is full again after a while, and equal ones come again.

@@ -322,7 +322,7 @@ func redirects(status int) bool { return status == http.StatusFound || status ==
 // comes last.
 func (c Created) identity(l databases.Landing, d Draft) (named contract.Identity, column string, shown databases.Shown) {
 	var keys, others []string
-	for _, unique := range append([][]string{l.Table.Primary}, l.Table.Unique...) {
+	for _, unique := range l.Table.Keys() {
 		if len(unique) == 1 {
 			keys = append(keys, unique[0])
 		}

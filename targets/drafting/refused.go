@@ -25,7 +25,7 @@ func OnceTogether(f *File, r *Repeated, answer Answer) {
 // nothing.
 func onceTogether(f *File) (columns, with []string, found bool) {
 	most, p := 0, f.Proof
-	for _, unique := range append([][]string{p.Table.Primary}, p.Table.Unique...) {
+	for _, unique := range p.Table.Keys() {
 		if len(unique) < 2 || !slices.Contains(unique, p.Column) {
 			continue
 		}
@@ -63,14 +63,14 @@ func ByConstraint(f File, failed []string) []string {
 		}
 	})
 	var found [][]string
-	for _, columns := range append([][]string{p.Table.Primary}, p.Table.Unique...) {
+	for _, columns := range p.Table.Keys() {
 		var members []string
 		for _, c := range columns {
 			if pointer, has := from[c]; has {
 				members = append(members, pointer)
 			}
 		}
-		if len(columns) > 0 && len(members) == len(columns) {
+		if len(members) == len(columns) {
 			found = append(found, members)
 		}
 	}

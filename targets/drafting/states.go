@@ -4,7 +4,6 @@ import (
 	"math/big"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
@@ -16,7 +15,7 @@ var ofStates = regexp.MustCompile(`(?i)version|revision|(^|_)(ver|rev|seq|sequen
 // of the one thing. Runs count the first one alone.
 func Versioned(f *File, rows []map[string]string) {
 	p := f.Proof
-	rows = slices.DeleteFunc(slices.Clone(rows), func(row map[string]string) bool { return sameKey(p.Table, row, p.Row) })
+	rows = slices.DeleteFunc(slices.Clone(rows), func(row map[string]string) bool { return p.Table.SameRow(row, p.Row) })
 	if len(rows) == 0 {
 		return
 	}
@@ -33,7 +32,7 @@ func Versioned(f *File, rows []map[string]string) {
 // numbersStates reports that a column tells rows with one id from each other, and counts among them: what is another one in each row of the table
 // counts all of them.
 func numbersStates(p *Proof, c databases.Column) bool {
-	keys := append([][]string{p.Table.Primary}, p.Table.Unique...)
+	keys := p.Table.Keys()
 	if slices.ContainsFunc(keys, func(columns []string) bool { return slices.Equal(columns, []string{c.Name}) }) {
 		return false
 	}
@@ -47,15 +46,4 @@ func later(number, than string) bool {
 	a, is := new(big.Rat).SetString(number)
 	b, was := new(big.Rat).SetString(than)
 	return is && was && a.Cmp(b) > 0
-}
-
-// sameKey reports that two rows have one primary key; without one, that they are equal in all that was read of them.
-func sameKey(t databases.Table, a, b map[string]string) bool {
-	columns := t.Primary
-	if len(columns) == 0 {
-		for _, c := range t.Columns {
-			columns = append(columns, c.Name)
-		}
-	}
-	return !slices.ContainsFunc(columns, func(column string) bool { return !strings.EqualFold(a[column], b[column]) })
 }

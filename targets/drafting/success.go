@@ -52,7 +52,7 @@ func InForm(d Draft, p Proof, c Created) Success {
 	if d.GraphQL {
 		return inPayload(p, c)
 	}
-	s := SuccessIn(c.Answer)
+	s := successIn(c.Answer)
 	if list, is := c.Answer.([]any); is {
 		s = successWithin(list, p.Named.JSON)
 	}
@@ -72,8 +72,8 @@ func (s Success) shows(a Answer) bool {
 // control matches a field of a form, with its name.
 var control = regexp.MustCompile(`(?is)<(?:input|textarea|select)\s[^>]*?\bname\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 
-// SuccessIn finds the member by which an answer to a create that was done says so.
-func SuccessIn(answer any) Success {
+// successIn finds the member by which an answer to a create that was done says so.
+func successIn(answer any) Success {
 	object, _ := answer.(map[string]any)
 	if s := successOf(object); s.At != "" || len(object) == 0 {
 		return s
@@ -106,7 +106,7 @@ func successWithin(answer []any, named string) Success {
 	if !deeper || !there {
 		return Success{}
 	}
-	return SuccessIn(part).inside(within)
+	return successIn(part).inside(within)
 }
 
 // failures are the members by which an answer says that a request failed, whose other answers lack it, or have an empty list.

@@ -54,16 +54,16 @@ func alikeIn(a, b string) bool {
 // someNumber matches what may be a balance or a count.
 var someNumber = regexp.MustCompile(`^-?\d+(\.\d+)?$`)
 
-// Grown are the columns of a row with another number than the first create's row has, and which are no key: each create may add to them, and then the
+// grown are the columns of a row with another number than the first create's row has, and which are no key: each create may add to them, and then the
 // row is what creates make.
-func (p *Proof) Grown(row map[string]string) (grown []string) {
-	keys := slices.Concat(append([][]string{p.Table.Primary}, p.Table.Unique...)...)
+func (p *Proof) grown(row map[string]string) (columns []string) {
+	keys := slices.Concat(p.Table.Keys()...)
 	for _, c := range p.Table.Columns {
 		if !slices.Contains(keys, c.Name) && someNumber.MatchString(row[c.Name]) && row[c.Name] != p.Row[c.Name] {
-			grown = append(grown, c.Name)
+			columns = append(columns, c.Name)
 		}
 	}
-	return grown
+	return columns
 }
 
 // counts reports that columns of the shared row say how many creates there were: one after the first, and two now.
@@ -75,7 +75,7 @@ func (p *Proof) counts(shared map[string]string, columns []string) bool {
 // and made a row each there. Which is whose must be seen by the key that stands in it, or by the answer that names it; where they have changed
 // numbers of the row that they share, by the answer, and the numbers may be no more than counts. It reports whether it is.
 func FindThrough(f *File, child Child, shared map[string]string, rows []map[string]string, answers []Answer) bool {
-	grown := f.Proof.Grown(shared)
+	grown := f.Proof.grown(shared)
 	if len(grown) > 0 && !f.Proof.counts(shared, grown) {
 		return false
 	}

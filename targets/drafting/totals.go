@@ -32,7 +32,7 @@ func period(c databases.Column, value string) bool {
 // SummedColumns are the columns that are read of a table to find totals in it; none: it holds no number that may be one.
 func SummedColumns(t databases.Table) (columns []string) {
 	holds := false
-	keys := slices.Concat(t.Primary, slices.Concat(t.Unique...))
+	keys := slices.Concat(t.Keys()...)
 	for _, c := range t.Columns {
 		key := slices.Contains(keys, c.Name)
 		number := !key && countsOrMeasures(t, c)
@@ -86,10 +86,7 @@ func cellsOf(t databases.Table, row map[string]string, alone bool) (cells []Cell
 // texts.
 func toldApart(t databases.Table, row map[string]string) (key []string, timed bool) {
 	column := func(name string) databases.Column { return databases.Column{Name: name, Type: t.TypeOf(name)} }
-	keys := t.Unique
-	if len(t.Primary) > 0 {
-		keys = append([][]string{t.Primary}, t.Unique...)
-	}
+	keys := t.Keys()
 	for _, key := range keys {
 		if slices.ContainsFunc(key, func(name string) bool { return period(column(name), row[name]) }) {
 			return key, true

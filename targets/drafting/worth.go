@@ -163,7 +163,7 @@ func Met(f *File, tables []databases.Table, t databases.Table, row map[string]st
 		if of.FullName() == t.FullName() || of.FullName() == f.Proof.Table.FullName() {
 			continue
 		}
-		for _, key := range append([][]string{of.Primary}, of.Unique...) {
+		for _, key := range of.Keys() {
 			if len(key) != 1 || (databases.Column{Type: of.TypeOf(key[0])}).HoldsNumber() {
 				continue
 			}
