@@ -8,13 +8,19 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
+// noteNames are in the names of tables that have rows for requests, or for their keys and locks, and not for what they do.
+const noteNames = `log|audit|attempt|histor|request|trace|version|revision|session|token|key|idempot|record|dedup|seen|visit|view|lock|lease|claim|change|track|cache|status`
+
 var (
+	// bookkeeping matches names of tables that may have rows for requests, or whose rows come and go: those are no effect of a create. What it puts
+	// into an inbox may be one.
+	bookkeeping = regexp.MustCompile(`(?i)event|outbox|queue|job|task|messag|notif|mail|` + noteNames)
 	// sending matches names of tables whose rows are sent, or say that something was, so that no repetition of a request makes another.
 	sending = regexp.MustCompile(`(?i)outbox|mail|messag|notif`)
 	// working matches names of tables whose rows are work to do.
 	working = regexp.MustCompile(`(?i)queue|job|task`)
-	// noting matches names of tables that have rows for requests, and not for what they do.
-	noting = regexp.MustCompile(`(?i)log|audit|attempt|histor|request|trace|version|revision|session|token|key|idempot|record|dedup|seen|visit|view|lock|lease|claim|change|track|cache|status|inbox|receiv|processed|incoming`)
+	// noting matches names of tables that have rows for requests, or for what came in, and none for what is to be sent or done.
+	noting = regexp.MustCompile(`(?i)inbox|receiv|processed|incoming|` + noteNames)
 )
 
 // HoldsMessages reports that the rows of a table are messages or jobs, going by its name. They may be taken away when they are done.

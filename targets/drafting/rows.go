@@ -260,9 +260,6 @@ func referred(f *File, pointer string) string {
 	return ""
 }
 
-// bookkeeping matches names of tables that may have rows for requests, or whose rows come and go: those are no effect of a create.
-var bookkeeping = regexp.MustCompile(`(?i)log|audit|attempt|event|histor|request|outbox|queue|job|task|messag|notif|mail|trace|version|revision|session|token|key|idempot|record|dedup|seen|visit|view|lock|lease|claim|change|track|cache|status`)
-
 // effects counts the rows of child tables that one create has made, and suggests to count those of others.
 func (f *File) effects() {
 	write := func(indent, name, query string, rows int, most bool) {
