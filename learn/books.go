@@ -47,48 +47,24 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) 
 		found, unsure := drafting.BooksIn(one.postings)
 		again := map[string]bool{}
 		for _, b := range found {
-			if one.restless(b.Number) {
-				continue
-			}
-			if b.Total && b.Drawn(one.postings, one.made, f.Proof.Table, numbered) {
-				t.drawn = append(t.drawn, b.Name())
-				continue
-			}
 			b.Counted = countedIn(f, b, one)
-			known := stands(b, repeated)
-			if b.Amount != "" {
-				known = len(amounts) == 0 || b.Varied(one.postings)
-			}
-			if !known || !b.Sure() || b.Coarse(f.Dialect) {
+			switch {
+			case one.restless(b.Number):
+			case b.Total && b.Drawn(one.postings, one.made, f.Proof.Table, numbered):
+				t.drawn = append(t.drawn, b.Name())
+			case !explained(b, one, amounts, repeated) || !b.Sure() || b.Coarse(f.Dialect):
 				unsure = append(unsure, b.Name())
 				again[b.Name()] = !stands(b, repeated)
-				continue
-			}
-			if !slices.ContainsFunc(f.Proof.Books, b.SameNumber) {
-				f.Proof.Books = append(f.Proof.Books, b)
-			}
-			if !slices.Contains(names, b.Name()) {
-				names = append(names, b.Name())
-			}
-		}
-		if one.now.Total {
-			doubtRestless(i, one)
-			t.unsure = append(t.unsure, unsure...)
-			continue
-		}
-		for _, c := range one.now.Of.Columns {
-			if one.restless(c.Name) {
-				f.Doubts = append(f.Doubts, fmt.Sprintf("Whether creates change %s.%s: it changed when nothing was sent, longer after a create than runs wait. If they do, add an effect with its query and a delta, and let runs wait with settle.", one.now.Of.FullName(), c.Name))
+			default:
+				if !slices.ContainsFunc(f.Proof.Books, b.SameNumber) {
+					f.Proof.Books = append(f.Proof.Books, b)
+				}
+				if !slices.Contains(names, b.Name()) {
+					names = append(names, b.Name())
+				}
 			}
 		}
-		for _, name := range unsure {
-			t.said = append(t.said, name)
-			others := "what others do is not known"
-			if again[name] {
-				others = "it did not stay as it was when one was repeated: a defect, if it counts what creates make, of which runs say nothing"
-			}
-			f.Doubts = append(f.Doubts, fmt.Sprintf("Whether only creates change %s, and each by what it writes down: those that were sent did, and %s. If it is so, add an effect with its query and a delta.", name, others))
-		}
+		doubtBooks(i, one, unsure, again, &t)
 	}
 	worths(i, tried, repeated, alters, &t)
 	doubtNumbers(i, tried, t)
@@ -96,6 +72,38 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) 
 		fmt.Fprintf(i.Said, "each create changes %s by what it writes down\n", english.List(names, "and"))
 	}
 	return nil
+}
+
+// explained reports that a number changes by what creates say: by an amount of which they said several, or by one, and by nothing more where one
+// is repeated.
+func explained(b drafting.Book, one account, amounts []drafting.Other, repeated []account) bool {
+	if b.Amount == "" {
+		return stands(b, repeated)
+	}
+	return len(amounts) == 0 || b.Varied(one.postings)
+}
+
+// doubtBooks notes the numbers of a row that creates changed, and of which it is not known that only they do. Again are those that changed when a
+// create was repeated.
+func doubtBooks(i *inquiry, one account, unsure []string, again map[string]bool, t *told) {
+	if one.now.Total {
+		doubtRestless(i, one)
+		t.unsure = append(t.unsure, unsure...)
+		return
+	}
+	for _, c := range one.now.Of.Columns {
+		if one.restless(c.Name) {
+			i.file.Doubt("Whether creates change %s.%s: it changed when nothing was sent, longer after a create than runs wait. If they do, add an effect with its query and a delta, and let runs wait with settle.", one.now.Of.FullName(), c.Name)
+		}
+	}
+	for _, name := range unsure {
+		t.said = append(t.said, name)
+		others := "what others do is not known"
+		if again[name] {
+			others = "it did not stay as it was when one was repeated: a defect, if it counts what creates make, of which runs say nothing"
+		}
+		i.file.Doubt("Whether only creates change %s, and each by what it writes down: those that were sent did, and %s. If it is so, add an effect with its query and a delta.", name, others)
+	}
 }
 
 // oneRowEach reports that each create makes a row of its own, which no other one changes.
@@ -307,7 +315,7 @@ func posted(ctx context.Context, i *inquiry, accounts []account, with drafting.F
 		entries := entriesFor(a.now.Book, sources)
 		after, known := standing(ctx, i, a.now.Book)
 		if known && a.now.Unchanged(after) { // it may be changed behind the answer
-			time.Sleep(betweenLook)
+			letBe(ctx, betweenLook)
 			after, known = standing(ctx, i, a.now.Book)
 		}
 		if len(entries) == 0 && known && a.now.Unchanged(after) { // it was another's

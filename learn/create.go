@@ -343,7 +343,7 @@ func (i *inquiry) look(ctx context.Context, c drafting.Created) (why string) {
 	// done.
 	for n := 0; n < most && !enough() && ctx.Err() == nil; n++ {
 		if n > 0 {
-			time.Sleep(betweenLook)
+			letBe(ctx, betweenLook)
 		}
 		if c.Landings, unsearched = i.db.Search(ctx, i.tables, c.Marker); len(c.Landings) == 0 {
 			// The target may have made its tables with this create.

@@ -101,7 +101,7 @@ func madeWith(ctx context.Context, i *inquiry, body map[string]any) (made creati
 	for _, c := range i.file.Children {
 		n, err := i.db.Referring(ctx, c.Table, c.By, i.row[c.By.Theirs])
 		for look := 1; look < looks && err == nil && n < c.Rows; look++ { // they may be written behind the answer
-			time.Sleep(betweenLook)
+			letBe(ctx, betweenLook)
 			n, err = i.db.Referring(ctx, c.Table, c.By, i.row[c.By.Theirs])
 		}
 		if err != nil {

@@ -31,9 +31,8 @@ func (i *inquiry) learn(ctx context.Context) {
 	gone(ctx, i)
 }
 
-// repeat sends creates and repeats them, and writes down what the answers show: how a repetition
-// is answered, where a key may stand, and what is promised of other bodies, one question after the
-// other. What is not asked, or shows nothing, stays a doubt.
+// repeat sends creates and repeats them, and writes down what the answers show, one question after the other: how a repetition is answered, what
+// makes two creates one, and what is promised of other bodies. What is not asked, or shows nothing, stays a doubt.
 func (i *inquiry) repeat(ctx context.Context) error {
 	if err := endOfPath(ctx, i); err != nil {
 		return err
@@ -43,22 +42,14 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		return err
 	}
 	before := summed(ctx, i)
-	keyed := i.file.Draft.Keyed()
-	if keyed {
+	if i.file.Draft.Keyed() {
 		tryWords(ctx, i)
 	}
 	asking, err := i.questioner()
 	if err != nil {
 		return err
 	}
-	ways := []string{"again"}
-	if (keyed || drafting.Conditional(i.file.Draft)) && asking.alters() {
-		ways = append(ways, "with another body under its key")
-	}
-	if keyed {
-		ways = append(ways, "eight at once, three times", "twice without a key")
-	}
-	fmt.Fprintf(i.Said, "repeating a create to learn what is promised: %s\n", strings.Join(ways, ", "))
+	announce(i, asking)
 	r, err := i.repeated(ctx, asking)
 	if err != nil || !r.First.Done() || i.rowless {
 		return err
@@ -70,71 +61,13 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if keyed = i.file.Draft.Keyed(); !keyed && r.Rows > 1 && !i.file.Draft.Changes() { // a header may have been found to be the key
-		if r, err = findKey(ctx, i, r); err != nil {
-			return err
-		}
-	}
-	if r.Rows == 1 {
-		if r, err = findIssued(ctx, i, r); err != nil {
-			return err
-		}
-	}
-	if err := onlyOnce(ctx, i, r); err != nil {
+	if err := makesOne(ctx, i, &r); err != nil {
 		return err
 	}
-	keyed = i.file.Draft.Keyed()
-	if r.Rows == 1 || r.Rows > 1 && keyed {
-		if err := i.natural(ctx, &r); err != nil {
-			return err
-		}
-	}
-	if r.Rows == 1 && keyed && r.Natural == nil && drafting.PathVaries(i.file.Draft) {
-		if err := namedByPath(ctx, i, &r); err != nil {
-			return err
-		}
-	}
-	if r.Rows == 1 && !keyed && i.file.NaturalKey(r) == nil {
-		if err := unconstrained(ctx, i, &r); err != nil {
-			return err
-		}
-		keyed = i.file.Draft.Keyed()
-	}
-	if err := stores(ctx, i, &r); err != nil {
+	if asking, err = settleAlter(ctx, i, &r, equal); err != nil {
 		return err
 	}
-	switch {
-	case !keyed:
-		natural := i.file.NaturalKey(r)
-		if natural != nil {
-			tryWords(ctx, i)
-		}
-		drafting.FindByReference(&i.file, natural)
-	case r.Rows == 1 && drafting.Single(i.file):
-		if err := underAnotherKey(ctx, i, &r); err != nil {
-			return err
-		}
-	}
-	if err := fit(ctx, i, &r); err != nil {
-		return err
-	}
-	if keyed && r.Rows == 1 && r.Altered != nil && r.Altered.Refused() {
-		if err := leavesOut(ctx, i); err != nil {
-			return err
-		}
-	}
-	if err := apart(ctx, i, &r); err != nil {
-		return err
-	}
-	measures(ctx, i, equal)
-	if asking, err = i.questioner(); err != nil { // members may differ now that did not
-		return err
-	}
-	if !keyed && (len(r.Natural) > 0 || i.file.Proof.ByReference) {
-		if err := otherBody(ctx, i, asking, &r); err != nil {
-			return err
-		}
-	}
+	keyed := i.file.Draft.Keyed()
 	race := !keyed && r.Rows == 1 && r.Again.Refused() && i.file.NaturalKey(r) != nil
 	if race {
 		fmt.Fprintln(i.Said, "sending eight creates of one thing at once, three times, to learn how those are refused that lose the race")
@@ -142,13 +75,11 @@ func (i *inquiry) repeat(ctx context.Context) error {
 			return err
 		}
 	}
-	if keyed || race {
-		if together(ctx, i, asking, &r) {
-			r.Declined = i.declined
-			i.file.Learn(r)
-			twins(i, r, equal)
-			return asking.err
-		}
+	if (keyed || race) && together(ctx, i, asking, &r) {
+		r.Declined = i.declined
+		i.file.Learn(r)
+		twins(i, r, equal)
+		return asking.err
 	}
 	if keyed {
 		if i.file.Draft.CanLackKey() {
@@ -159,27 +90,124 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		}
 	}
 	r.Declined = i.declined
-	if err := spelled(ctx, i, &r); err != nil {
+	if err := besides(ctx, i, &r, before); err != nil {
 		return err
 	}
-	removes(ctx, i, r)
-	if err := books(ctx, i, r, before); err != nil {
-		return err
-	}
-	if err := unlinked(ctx, i, r); err != nil {
-		return err
-	}
-	if err := numbered(ctx, i, r); err != nil {
-		return err
-	}
-	if err := refuses(ctx, i, &r); err != nil {
-		return err
-	}
-	states(ctx, i, r)
 	i.file.Learn(r)
 	twins(i, r, equal)
 	learnLimit(ctx, i, asking)
 	return asking.err
+}
+
+// announce says how a create is going to be repeated.
+func announce(i *inquiry, asking *questioner) {
+	keyed := i.file.Draft.Keyed()
+	ways := []string{"again"}
+	if (keyed || drafting.Conditional(i.file.Draft)) && asking.alters() {
+		ways = append(ways, "with another body under its key")
+	}
+	if keyed {
+		ways = append(ways, "eight at once, three times", "twice without a key")
+	}
+	fmt.Fprintf(i.Said, "repeating a create to learn what is promised: %s\n", strings.Join(ways, ", "))
+}
+
+// makesOne finds what makes two creates one: a key where the source names none, one that the target issues, members of the body, or the path. Then
+// it finds what runs may alter in a body, and what becomes of a create that comes again under another key.
+func makesOne(ctx context.Context, i *inquiry, r *drafting.Repeated) (err error) {
+	if !i.file.Draft.Keyed() && r.Rows > 1 && !i.file.Draft.Changes() {
+		if *r, err = findKey(ctx, i, *r); err != nil {
+			return err
+		}
+	}
+	if r.Rows == 1 {
+		if *r, err = findIssued(ctx, i, *r); err != nil {
+			return err
+		}
+	}
+	if err := onlyOnce(ctx, i, *r); err != nil {
+		return err
+	}
+	keyed := i.file.Draft.Keyed()
+	if r.Rows == 1 || r.Rows > 1 && keyed {
+		if err := i.natural(ctx, r); err != nil {
+			return err
+		}
+	}
+	if r.Rows == 1 && keyed && r.Natural == nil && drafting.PathVaries(i.file.Draft) {
+		if err := namedByPath(ctx, i, r); err != nil {
+			return err
+		}
+	}
+	if r.Rows == 1 && !keyed && i.file.NaturalKey(*r) == nil {
+		if err := unconstrained(ctx, i, r); err != nil {
+			return err
+		}
+	}
+	if err := stores(ctx, i, r); err != nil {
+		return err
+	}
+	if !i.file.Draft.Keyed() {
+		natural := i.file.NaturalKey(*r)
+		if natural != nil {
+			tryWords(ctx, i)
+		}
+		drafting.FindByReference(&i.file, natural)
+		return nil
+	}
+	if r.Rows == 1 && drafting.Single(i.file) {
+		return underAnotherKey(ctx, i, r)
+	}
+	return nil
+}
+
+// settleAlter finds the member that runs alter: one whose other value fits, is compared, and does not say how many rows a create makes; and how
+// another body is answered where no key makes two creates one. It returns the questioner of the file as it is then.
+func settleAlter(ctx context.Context, i *inquiry, r *drafting.Repeated, equal alike) (*questioner, error) {
+	if err := fit(ctx, i, r); err != nil {
+		return nil, err
+	}
+	keyed := i.file.Draft.Keyed()
+	if keyed && r.Rows == 1 && r.Altered != nil && r.Altered.Refused() {
+		if err := leavesOut(ctx, i); err != nil {
+			return nil, err
+		}
+	}
+	if err := apart(ctx, i, r); err != nil {
+		return nil, err
+	}
+	measures(ctx, i, equal)
+	asking, err := i.questioner() // members may differ now that did not
+	if err != nil {
+		return nil, err
+	}
+	if !keyed && (len(r.Natural) > 0 || i.file.Proof.ByReference) {
+		err = otherBody(ctx, i, asking, r)
+	}
+	return asking, err
+}
+
+// besides asks what stands for itself: other spellings of a key, removals, balances and numbers that creates change, rows that nothing links to
+// the created one, bodies that are refused, and later states of a row.
+func besides(ctx context.Context, i *inquiry, r *drafting.Repeated, before []sums) error {
+	if err := spelled(ctx, i, r); err != nil {
+		return err
+	}
+	removes(ctx, i, *r)
+	if err := books(ctx, i, *r, before); err != nil {
+		return err
+	}
+	if err := unlinked(ctx, i, *r); err != nil {
+		return err
+	}
+	if err := numbered(ctx, i, *r); err != nil {
+		return err
+	}
+	if err := refuses(ctx, i, r); err != nil {
+		return err
+	}
+	states(ctx, i, *r)
+	return nil
 }
 
 // endOfPath takes the end of the path of a PUT for the key, where the database knows the row by it, and another one makes another row.
