@@ -52,7 +52,7 @@ func conditioned(i *inquiry, answer drafting.Answer) bool {
 
 // doubtVersion says which lines are missing.
 func doubtVersion(i *inquiry, status int) {
-	i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("Which version each request is for: it was answered %d, and each change makes another version. Let every intent change a thing of its own, "+
+	i.file.Doubt("Which version each request is for: it was answered %d, and each change makes another version. Let every intent change a thing of its own, "+
 		"by a step of prepare that creates it, such as prepare: [{request: {method: POST, path: /things, body: {name: '{{.Intent.Reference}}'}}, extract: {ID: {json: /id}, Version: {header: ETag}}}], "+
-		"and take both into the request: path: '/things/{{.Prepared.ID}}', headers: {If-Match: '{{.Prepared.Version}}'}. From an OpenAPI document that has the POST, init does so.", status))
+		"and take both into the request: path: '/things/{{.Prepared.ID}}', headers: {If-Match: '{{.Prepared.Version}}'}. From an OpenAPI document that has the POST, init does so.", status)
 }

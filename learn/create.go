@@ -181,7 +181,7 @@ const createTimeout = 30 * time.Second
 // unproven says why it is not known where rows are.
 func (i *inquiry) unproven(why string) {
 	fmt.Fprintf(i.Said, "not proven: %s\n", why)
-	i.file.Doubts = append(i.file.Doubts, "Not proven: "+why)
+	i.file.Doubt("Not proven: %s", why)
 }
 
 // secret is the value of a variable that the source or the environment has.
@@ -365,7 +365,7 @@ func (i *inquiry) look(ctx context.Context, c drafting.Created) (why string) {
 		}
 	}
 	if len(unsearched) > 0 {
-		i.file.Doubts = append(i.file.Doubts, "Whether the marker is elsewhere, too: these tables were not searched to their end: "+strings.Join(unsearched, ", ")+".")
+		i.file.Doubt("Whether the marker is elsewhere, too: these tables were not searched to their end: %s.", strings.Join(unsearched, ", "))
 	}
 	i.stored = drafting.Stored(i.file.Draft, c)
 	p := i.file.Proof

@@ -2,7 +2,6 @@ package learn
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -120,8 +119,7 @@ func doubtVarying(i *inquiry, pointer string, equal, others alike) {
 			continue
 		}
 		c.Varies = true
-		i.file.Doubts = append(i.file.Doubts, fmt.Sprintf(
-			"How many rows a create makes in %s: with another %s it made %d, and not %d, so they are not counted. To count them, alter another member, or compare them with the row by an effect with value.",
-			c.Table.FullName(), pointer, others[0].children[n].Rows, c.Rows))
+		i.file.Doubt("How many rows a create makes in %s: with another %s it made %d, and not %d, so they are not counted. To count them, alter another member, or compare them with the row by an effect with value.",
+			c.Table.FullName(), pointer, others[0].children[n].Rows, c.Rows)
 	}
 }

@@ -46,7 +46,7 @@ func removes(ctx context.Context, i *inquiry, r drafting.Repeated) {
 		doubtRemoval(i, fmt.Sprintf("to make it again was answered %d", again[1].Status))
 		return
 	case again[1].Refused():
-		i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("Whether what was removed may be made again: it was answered %d, as if it were still there. Runs will show it as a broken promise; if it may not, take remove out.", again[1].Status))
+		i.file.Doubt("Whether what was removed may be made again: it was answered %d, as if it were still there. Runs will show it as a broken promise; if it may not, take remove out.", again[1].Status)
 	}
 	i.file = drafting.WithRemoval(i.file, left)
 }
@@ -63,5 +63,5 @@ func (i *inquiry) removing() (*questioner, error) {
 
 // doubtRemoval says why it was not found out what may follow a removal.
 func doubtRemoval(i *inquiry, why string) {
-	i.file.Doubts = append(i.file.Doubts, "Whether what was removed may be made again: "+why+". If it may, add remove to the operation.")
+	i.file.Doubt("Whether what was removed may be made again: %s. If it may, add remove to the operation.", why)
 }

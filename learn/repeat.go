@@ -26,7 +26,7 @@ import (
 func (i *inquiry) learn(ctx context.Context) {
 	if err := i.repeat(ctx); err != nil {
 		fmt.Fprintf(i.Said, "a create could not be repeated: %s\n", err)
-		i.file.Doubts = append(i.file.Doubts, "What is promised: a create could not be repeated.")
+		i.file.Doubt("What is promised: a create could not be repeated.")
 	}
 	gone(ctx, i)
 }
@@ -307,7 +307,7 @@ func (i *inquiry) repeated(ctx context.Context, asking *questioner) (drafting.Re
 				fmt.Fprintln(i.Said, "a second create got no answer; sending another")
 				continue
 			}
-			i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("What is promised: %d creates after the first got no answer in time.", unanswered))
+			i.file.Doubt("What is promised: %d creates after the first got no answer in time.", unanswered)
 			return r, nil
 		}
 		if asksForVersion(i.file.Draft, r.First, "") {
@@ -329,8 +329,8 @@ func (i *inquiry) repeated(ctx context.Context, asking *questioner) (drafting.Re
 			with = vary(i)
 		}
 		if with == "" {
-			i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("What is promised: a second create, with another marker, was answered %d and made %s in %s.",
-				first.status, english.Plural(first.rows, "row"), i.file.Proof.Table.FullName()))
+			i.file.Doubt("What is promised: a second create, with another marker, was answered %d and made %s in %s.",
+				first.status, english.Plural(first.rows, "row"), i.file.Proof.Table.FullName())
 			i.rowless = first.rows == 0 && first.done
 			drafting.Stepping(&i.file, first.status)
 			return r, nil

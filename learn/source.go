@@ -242,7 +242,7 @@ func (i *inquiry) base(ctx context.Context, said string) error {
 	}
 	if prefix := strings.TrimRight(server.Path, "/"); prefix != "" && strings.Trim(u.Path, "/") == "" {
 		u.Path = prefix
-		i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("Whether paths begin with %s: the document's first server says so.", prefix))
+		i.file.Doubt("Whether paths begin with %s: the document's first server says so.", prefix)
 	}
 	i.file.BaseURL, i.file.AllowHosts = u.String(), i.AllowHosts
 	i.file.TLS.CA = cmp.Or(i.CA, i.file.TLS.CA)

@@ -68,6 +68,6 @@ func doubtUnanswered(ctx context.Context, i *inquiry, asking *questioner, copies
 		doubt += " Another create got no answer afterwards: restart the service before a run, or let runs start it (init --start)."
 	}
 	fmt.Fprintf(i.Said, "not well: %s\n", doubt)
-	i.file.Doubts = append(i.file.Doubts, doubt)
+	i.file.Doubt("%s", doubt)
 	return stuck
 }

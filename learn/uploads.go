@@ -31,7 +31,7 @@ func uploads(c *drafting.Request, i *inquiry) error {
 		if !c.Fill(u, content) {
 			why := fmt.Sprintf("What %s holds: a target file has texts only, and %s is none, so that another content is sent.", u.Member, u.Path)
 			fmt.Fprintln(i.Said, why)
-			i.file.Doubts = append(i.file.Doubts, why)
+			i.file.Doubt("%s", why)
 		}
 	}
 	return nil
