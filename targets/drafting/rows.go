@@ -260,54 +260,41 @@ func referred(f *File, pointer string) string {
 	return ""
 }
 
-// effects counts the rows of child tables that one create has made, and suggests to count those of others.
-func (f *File) effects() {
-	write := func(indent, name, query string, rows int, most bool) {
-		f.line("%s  - name: %s", indent, name)
-		f.line("%s    query: %s", indent, literal(query))
-		f.line("%s    rows: %d", indent, rows)
-		if most {
-			f.line("%s    delivery: at-most-once # what is sent may be taken away", indent)
-		}
-	}
-	var counted, others []Child
+// touched are the tables in which a create leaves rows beside its own.
+type touched struct {
+	counted, others        []Child  // tables that refer to the row: those whose rows are an effect, and those of which nobody knows
+	sent, beside, unlinked []Beside // other tables: what is to be sent, those that hold the marker, and those that nothing links to the row
+}
+
+// touches sorts the tables in which a create leaves rows.
+func touches(f *File) (t touched) {
 	for _, c := range f.Children {
 		if c.Rows > 0 && !c.Varies && (!bookkeeping.MatchString(c.Table.Name) || c.atMost()) {
-			counted = append(counted, c)
+			t.counted = append(t.counted, c)
 		} else {
-			others = append(others, c)
+			t.others = append(t.others, c)
 		}
 	}
-	children := func(indent string, some []Child) {
-		for _, c := range some {
-			child, parent := f.Dialect.TableName(c.Table), f.Dialect.TableName(f.Proof.Table)
-			write(indent, c.name(f.Children), fmt.Sprintf("select 1 from %s join %s on %s where %s", child, parent, joined(f, c), f.condition()), c.Rows, c.atMost())
-		}
-	}
-	var sent, beside, unlinked []Beside
 	for _, o := range f.Proof.Others {
 		switch {
 		case slices.ContainsFunc(f.Children, func(c Child) bool { return c.Table.FullName() == o.Table.FullName() }):
 		case o.unlinked():
-			unlinked = append(unlinked, o)
+			t.unlinked = append(t.unlinked, o)
 		case slices.ContainsFunc(f.Proof.Others, func(all Beside) bool { return all.unlinked() && all.Table.FullName() == o.Table.FullName() }):
 		case o.Again > 0 && o.atMost():
-			sent = append(sent, o)
+			t.sent = append(t.sent, o)
 		default:
 			if _, rows := holds(f, o); rows > 0 {
-				beside = append(beside, o)
+				t.beside = append(t.beside, o)
 			}
 		}
 	}
-	besides := func(indent string, some []Beside) {
-		for _, o := range some {
-			condition, rows := holds(f, o)
-			write(indent, Slug(o.Name()), fmt.Sprintf("select 1 from %s where %s", f.Dialect.TableName(o.Table), condition), rows, o.atMost())
-		}
-	}
-	// What was counted and is no log stands in the file. Others are comments: whether they are effects, only its
-	// reader knows.
-	indent := "    # "
+	return t
+}
+
+// effects writes what else a create changes. What was counted and is no log stands in the file. The rest are comments: whether they are effects,
+// only their reader knows.
+func (f *File) effects() {
 	if column, before := versionOf(f); column != "" {
 		f.line("    effects: # each change that is applied raises it by one")
 		f.line("      - name: %s", literal(Slug(column)))
@@ -315,38 +302,65 @@ func (f *File) effects() {
 		f.line("        value: 1")
 		return
 	}
-	all := len(f.Proof.Several.Rows)
+	t, p := touches(f), f.Proof
+	all := len(p.Several.Rows)
 	above, named := parent(f)
-	stands := all > 0 || len(counted) > 0 || len(sent) > 0 || len(unlinked) > 0 || len(f.Proof.Books) > 0 || len(f.Proof.Numbers) > 0 || named || f.Proof.Through != nil && len(f.Proof.Through.Counts) > 0
+	indent, stands := "    # ", all > 0 || len(t.counted) > 0 || len(t.sent) > 0 || len(t.unlinked) > 0 || len(p.Books) > 0 || len(p.Numbers) > 0 || named || p.Through != nil && len(p.Through.Counts) > 0
 	switch {
-	case all == 0 && len(counted) > 0:
-		f.line("    effects: # tables that refer to %s, and how many rows one create has made there; leave out logs", inert.Comment(f.Proof.Table.FullName()))
+	case all == 0 && len(t.counted) > 0:
+		f.line("    effects: # tables that refer to %s, and how many rows one create has made there; leave out logs", inert.Comment(p.Table.FullName()))
 	case stands:
 		f.line("    effects:")
-	case len(others) > 0:
-		f.line("    # effects: # tables that refer to %s, and how many rows one create has made there", inert.Comment(f.Proof.Table.FullName()))
-	case len(beside) > 0:
+	case len(t.others) > 0:
+		f.line("    # effects: # tables that refer to %s, and how many rows one create has made there", inert.Comment(p.Table.FullName()))
+	case len(t.beside) > 0:
 		f.line("    # effects: # other tables with the marker, and how many rows one create has made there; leave out logs and records of keys")
 	}
 	if stands {
 		if all > 0 {
-			write("    ", allRows(f), fmt.Sprintf("select 1 from %s where %s", f.Dialect.TableName(f.Proof.Table), f.condition()), all, false)
+			effect(f, "    ", allRows(f), fmt.Sprintf("select 1 from %s where %s", f.Dialect.TableName(p.Table), f.condition()), all, false)
 		}
 		if named {
 			childless(f, above)
 		}
-		children("    ", counted)
-		besides("    ", sent)
-		totalled(f, unlinked)
+		childEffects(f, "    ", t.counted)
+		besideEffects(f, "    ", t.sent)
+		totalled(f, t.unlinked)
 		books(f)
 		numbersOnce(f)
-		if f.Proof.Through != nil {
-			f.Proof.Through.sharedCounts(f)
+		if p.Through != nil {
+			p.Through.sharedCounts(f)
 		}
 		indent = "    #"
 	}
-	children(indent, others)
-	besides(indent, beside)
+	childEffects(f, indent, t.others)
+	besideEffects(f, indent, t.beside)
+}
+
+// effect writes one that counts the rows of a query.
+func effect(f *File, indent, name, query string, rows int, most bool) {
+	f.line("%s  - name: %s", indent, name)
+	f.line("%s    query: %s", indent, literal(query))
+	f.line("%s    rows: %d", indent, rows)
+	if most {
+		f.line("%s    delivery: at-most-once # what is sent may be taken away", indent)
+	}
+}
+
+// childEffects count the rows of tables that refer to the created one.
+func childEffects(f *File, indent string, some []Child) {
+	for _, c := range some {
+		child, parent := f.Dialect.TableName(c.Table), f.Dialect.TableName(f.Proof.Table)
+		effect(f, indent, c.name(f.Children), fmt.Sprintf("select 1 from %s join %s on %s where %s", child, parent, joined(f, c), f.condition()), c.Rows, c.atMost())
+	}
+}
+
+// besideEffects count the rows of other tables that hold what the create sent.
+func besideEffects(f *File, indent string, some []Beside) {
+	for _, o := range some {
+		condition, rows := holds(f, o)
+		effect(f, indent, Slug(o.Name()), fmt.Sprintf("select 1 from %s where %s", f.Dialect.TableName(o.Table), condition), rows, o.atMost())
+	}
 }
 
 // joined is true for the rows of a child table that refer to the created row. Where no foreign key says so, their types may differ.
