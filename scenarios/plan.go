@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -142,15 +140,6 @@ func (s Scenario) WithIntents(n int) Scenario {
 // IntentID returns the ID of the intent with a number, such as i007. From i1000 on, IDs are
 // longer, and no more in the order of texts.
 func IntentID(number int) string { return fmt.Sprintf("i%03d", number) }
-
-// IntentNumber returns the number of the intent with an ID; false: the text is no such ID.
-func IntentNumber(id string) (int, bool) {
-	n, err := strconv.Atoi(strings.TrimPrefix(id, "i"))
-	if err != nil || n < 1 || IntentID(n) != id {
-		return 0, false
-	}
-	return n, true
-}
 
 // Requests returns the greatest number of requests that the plan can send before its final probe.
 func (p Plan) Requests() int {

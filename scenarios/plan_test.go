@@ -494,19 +494,6 @@ func TestOnlyWhatGoesAtTheSameTimeRaces(t *testing.T) {
 	require.False(t, scenarios.Scenario{Steps: []scenarios.Step{{Send: &scenarios.Send{}}, {Look: &scenarios.Look{}}}}.Races())
 }
 
-func TestAnIntentIsFoundByItsID(t *testing.T) {
-	t.Parallel()
-	for _, n := range []int{1, 42, 999, 12345} {
-		got, is := scenarios.IntentNumber(scenarios.IntentID(n))
-		require.True(t, is)
-		require.Equal(t, n, got)
-	}
-	for _, text := range []string{"", "i", "42", "i42", "i0x1", "i-01", "every"} {
-		_, is := scenarios.IntentNumber(text)
-		require.False(t, is, text)
-	}
-}
-
 func TestEveryOtherCutHasANamedMoment(t *testing.T) {
 	t.Parallel()
 	const committed, written, commit, counted = faults.AtCommitted, faults.AtWritten, faults.AtCommit, faults.Moment("")

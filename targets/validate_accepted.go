@@ -12,7 +12,7 @@ func (v *validator) accepted(a contract.Accepted) {
 		return
 	}
 	if a.ByRows() {
-		acceptedByRows(v, a)
+		acceptedByRows(v)
 		return
 	}
 	if len(a.Done.Statuses) == 0 {
@@ -24,7 +24,7 @@ func (v *validator) accepted(a contract.Accepted) {
 }
 
 // acceptedByRows looks at work whose end only the rows tell.
-func acceptedByRows(v *validator, a contract.Accepted) {
+func acceptedByRows(v *validator) {
 	const path = "/contract/ack/accepted"
 	for _, key := range []string{"done", "failed", "identity"} {
 		if v.doc.Has(path + "/" + key) {

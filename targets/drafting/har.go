@@ -85,8 +85,16 @@ func ReadHAR(data []byte) ([]Recorded, error) {
 	return all, nil
 }
 
-// notCreating are the ends of paths behind which nothing is created that one would look for.
-var notCreating = regexp.MustCompile(`(?i)(^|[^a-z])(search|query|login|log-?in|logout|sign-?in|sign-?out|token|refresh|validate|verify|preview|estimate|graphql|analytics|telemetry|metrics|track|collect|beacon|events?|batch|logs?)([^a-z]|$)`)
+// notCreating matches the last segment of a path behind which nothing is created that one would look for.
+var notCreating = regexp.MustCompile(`(?i)(^|[^a-z])(search|query|login|log-?in|logout|sign-?in|sign-?out|token|refresh|validate|verify|preview|estimate|calculate|convert|graphql|introspect|revoke|cancel)([^a-z]|$)`)
+
+// ofPages matches the last segment of what pages send of themselves, beside what their users do.
+var ofPages = regexp.MustCompile(`(?i)(^|[^a-z])(analytics|telemetry|metrics|track|collect|beacon|events?|batch|logs?)([^a-z]|$)`)
+
+// CreatesNothing reports that a path ends with a word of what creates nothing that one would look for, such as search or cancel.
+func CreatesNothing(path string) bool {
+	return notCreating.MatchString(lastOf(strings.TrimRight(path, "/")))
+}
 
 // LooksCreating goes by the status, and where that leaves it open by the end of the path, and by whether somebody
 // signs in. Most requests without a body change what is there.
@@ -95,7 +103,7 @@ func (r Recorded) LooksCreating() bool {
 		return true
 	}
 	_, _, signsIn := r.credentials()
-	return !signsIn && !r.Query && !notCreating.MatchString(r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:])
+	return !signsIn && !r.Query && !CreatesNothing(r.URL.Path) && !ofPages.MatchString(lastOf(r.URL.Path))
 }
 
 // Keyed reports whether the request carried an idempotency key.

@@ -61,6 +61,11 @@ func TestRecordedRequestsHaveNames(t *testing.T) {
 	}
 	require.Equal(t, []string{"create_orders", "create_orders_2", "create_orders_3", "create_search"}, names, "each method and path once")
 	require.False(t, all[3].LooksCreating())
+	for _, path := range []string{"/orders/7/cancel", "/prices/calculate", "/api/events", "/track"} {
+		others, err := drafting.ReadHAR(recording(sent("POST", "http://h"+path, jsonData, 200)))
+		require.NoError(t, err)
+		require.False(t, others[0].LooksCreating(), path)
+	}
 	d := all[0].Draft("API")
 	require.Equal(t, "/id", d.Identity)
 	require.Equal(t, []int{201}, d.Statuses)

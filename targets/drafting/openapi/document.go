@@ -24,6 +24,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/internal/files"
+	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
 // Document is a document that was read.
@@ -227,8 +228,6 @@ func (c Create) last() string {
 	return name
 }
 
-var notCreating = regexp.MustCompile(`(?i)(^|[^a-z])(search|query|login|log-?in|logout|sign-?in|sign-?out|token|refresh|validate|verify|preview|estimate|calculate|convert|graphql|introspect|revoke|cancel)([^a-z]|$)`)
-
 // saysCreating goes by the documented statuses.
 func (c Create) saysCreating() bool {
 	statuses := c.statuses()
@@ -240,8 +239,7 @@ func (c Create) looksCreating() bool {
 	if c.saysCreating() {
 		return true
 	}
-	segments := strings.Split(strings.TrimRight(c.Path, "/"), "/")
-	return !notCreating.MatchString(segments[len(segments)-1])
+	return !drafting.CreatesNothing(c.Path)
 }
 
 // Keyed reports whether the document names an idempotency key of the operation.
