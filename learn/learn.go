@@ -119,7 +119,7 @@ func TargetFile(ctx context.Context, o Options, s Surroundings) (file drafting.F
 func (i *inquiry) hosts(context.Context) error {
 	base, err := url.Parse(i.file.BaseURL)
 	if err != nil {
-		return runerror.Configf("--url cannot be parsed")
+		return runerror.Configf("--url: expected something like http://localhost:8080")
 	}
 	hosts, err := databases.HostsOf(i.Database)
 	if err != nil {

@@ -3,6 +3,7 @@ package targets
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"mime/multipart"
@@ -148,7 +149,7 @@ func textOf(value any) (string, error) {
 	case string:
 		return value, nil
 	case nil, []any, map[string]any:
-		return "", fmt.Errorf("a form holds texts, numbers and truth values")
+		return "", errors.New("a form holds texts, numbers and truth values")
 	default:
 		text, err := encode(value)
 		return string(text), err
