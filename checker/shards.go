@@ -1,7 +1,7 @@
 package checker
 
 // CheckShards judges a scenario whose intents several runs have sent, each with a history of its own, as one: every history by
-// itself, and what was exercised in all of them together. Totals are not compared, as another run may have changed them.
+// itself, and what was exercised in all of them together. A total that is wrong in one is a doubt, as another run may have changed it.
 func CheckShards(shards []Parts, t Terms, known ...KnownBug) (Result, error) {
 	var all []*whole
 	for _, p := range shards {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -95,7 +94,7 @@ func (w *whole) warnings() []Warning {
 			all = append(all, ofRuns(w, warningsOfRun)...)
 		}
 	}
-	return slices.Concat(all, ofRuns(w, func(run *whole) []Warning { return cleanupFailed(run.head) }), ofRuns(w, (*whole).unclaimed), ofRuns(w, unjudgedTotals))
+	return slices.Concat(all, ofRuns(w, func(run *whole) []Warning { return cleanupFailed(run.head) }), ofRuns(w, (*whole).unclaimed))
 }
 
 // ofRuns lists warnings that are about a run, of all runs that share the intents; what several say is said once.
@@ -109,22 +108,6 @@ func ofRuns(w *whole, warn func(*whole) []Warning) []Warning {
 		}
 	}
 	return all
-}
-
-// unjudgedTotals says that totals were not compared.
-func unjudgedTotals(w *whole) []Warning {
-	var names []string
-	for _, o := range w.terms.operations() {
-		for _, fx := range o.Effects {
-			if fx.Delta != nil && w.head.Run.Shard != "" {
-				names = append(names, fx.Name)
-			}
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	return []Warning{{Kind: "total-not-judged", Text: "not judged, as other shards may change it at the same time: " + strings.Join(names, ", ")}}
 }
 
 // warningsOfRun are about no intent.
