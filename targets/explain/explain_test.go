@@ -92,6 +92,7 @@ func TestATargetIsExplainedInPlainSentences(t *testing.T) {
 	cases["keyless"] = bare(t, "", "{}")
 	cases["keyless-natural"] = bare(t, "", "{preset: natural-key, natural_key: [/n], existing: {identity: /id}}")
 	cases["identity-of-nothing"] = bare(t, "{in: header}", "{preset: aws, existing: {statuses: [410], identity: /id}}")
+	cases["by-key"] = byKey(apart(t, contract.Scope{Principal: contract.ScopeReject, Operation: contract.ScopeSeparate}))
 	cases["apart"] = apart(t, contract.Scope{Principal: contract.ScopeReject, Operation: contract.ScopeSeparate})
 	cases["unscoped"] = apart(t, contract.Scope{})
 	cases["bodiless"] = bodiless(t)
@@ -129,6 +130,15 @@ func withSteps(t *testing.T) targets.Target {
 	require.NoError(t, err)
 	target, err := targets.Load("steps.yaml", data, func(name string) (string, bool) { return "given to " + name, true })
 	require.NoError(t, err)
+	return target
+}
+
+// byKey is a target of whose requests nothing but their key is kept, so that no promise about two keys can be held.
+func byKey(target targets.Target) targets.Target {
+	for name, o := range target.Operations {
+		o.Rows.Query = "select id from keys where key = :key"
+		target.Operations[name] = o
+	}
 	return target
 }
 

@@ -16,7 +16,7 @@ func (x *explainer) keys() {
 		return
 	}
 	keyFormat(x)
-	if x.operation.Key.In != contract.KeyInPath {
+	if x.operation.Key.In != contract.KeyInPath && !x.operation.Rows.ByKey() {
 		x.held("key", "A request with a blank key does not get what another request with a blank key created")
 	}
 	x.weakened("key", "A key of an unusual form may be refused instead")

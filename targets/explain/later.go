@@ -58,7 +58,7 @@ func (x *explainer) expiry() {
 	e := x.contract.Expiry
 	after := brief(e.After)
 	switch {
-	case !x.keyed():
+	case !x.keyed(), x.operation.Rows.ByKey():
 	case x.natural():
 		x.notChecked("natural_key", "How long a key is remembered, because a natural key never expires")
 	case e.After == 0:

@@ -50,7 +50,7 @@ func (x *explainer) rows() {
 	}
 	x.held(everyContract, "Where every request was refused, there is no row")
 	if x.operation.Rows.ByKey() {
-		x.notChecked("rows.query: :key", "What is made with another key, or without one, and requests of two intents with equal or blank keys, because rows are those of one key")
+		x.notChecked("rows.query: :key", "What is made with another key, or without one, requests of two intents with equal or blank keys, and a key that was forgotten, because rows are those of one key")
 	}
 	if x.operation.Rows.HTTP != nil {
 		x.weakened("rows.http", "The rows are what the target itself lists: a row that its listing does not show counts as missing, and one that it shows once as one row")
@@ -135,7 +135,7 @@ func (x *explainer) identity() {
 // missingKey says what is checked of requests without a key.
 func missingKey(x *explainer) {
 	switch {
-	case !x.keyed():
+	case !x.keyed(), x.operation.Rows.ByKey():
 	case x.operation.Key.In == contract.KeyInPath:
 		x.notChecked("key.in: path", "What becomes of requests without a key, because the key is a part of the path")
 	case !x.operation.Key.Required:

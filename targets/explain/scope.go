@@ -12,7 +12,7 @@ import (
 func (x *explainer) principals() {
 	names := slices.Sorted(maps.Keys(x.target.Principals))
 	switch scope := x.contract.Scope.Principal; {
-	case !x.chosen():
+	case !x.chosen(), x.operation.Rows.ByKey():
 	case scope == contract.ScopeShared:
 		x.notChecked("scope.principal: shared", "Whether one principal is shown what another sent, because to the target all principals are one")
 	case !x.keyed():
@@ -47,6 +47,9 @@ func (x *explainer) operations() {
 	for _, way := range ways {
 		x.held("same_as", "%s and %s make the same: what is sent by each of them under one key is one intent", x.out.Operation, way)
 	}
+	if x.operation.Rows.ByKey() {
+		return
+	}
 	i := slices.IndexFunc(names, func(name string) bool {
 		return name != x.out.Operation && !slices.Contains(ways, name) && x.target.Operations[name].Key.In != contract.KeyNowhere && len(x.target.Operations[name].Key.Issued) == 0
 	})
@@ -59,7 +62,7 @@ func (x *explainer) operations() {
 
 // parents says what is held between two paths of this operation.
 func parents(x *explainer) {
-	if !x.keyed() || !x.chosen() || !x.operation.HasParent() {
+	if !x.keyed() || !x.chosen() || x.operation.Rows.ByKey() || !x.operation.HasParent() {
 		return
 	}
 	const used = "A key that is used at %s for two parents"
