@@ -54,6 +54,9 @@ func LoadInstead(file string, data []byte, env func(string) (string, bool), inst
 		}
 		return Target{}, err
 	}
+	if given := instead["/database/url"]; given != "" && !t.Database.Declared() && !t.AsksItself() {
+		t.Database.URL = given // the file may leave out what a program gives: effects are asked there as rows are
+	}
 	t.complete(file)
 	t.locate(filepath.Dir(file))
 	t.collectSecrets(doc)

@@ -314,6 +314,12 @@ operations:
 	require.Equal(t, "http://127.0.0.1:8080", target.BaseURL)
 	require.Equal(t, "sqlite:given", target.Database.URL)
 	require.Empty(t, target.Socket, "where the file has none, none stands")
+	bare := strings.Replace(file, "database: {url: \"${UNSET}\"}\n", "", 1) + "    effects: [{name: stock, query: select left from stock, delta: -1}]\n"
+	target, err = targets.LoadInstead("shop.yaml", []byte(bare), environment, given)
+	require.NoError(t, err, "the file may leave a database out that a program gives")
+	require.Equal(t, "sqlite:given", target.Database.URL)
+	_, err = targets.LoadInstead("shop.yaml", []byte(bare), environment, map[string]string{"/base_url": "http://127.0.0.1:8080"})
+	require.ErrorContains(t, err, "the effect is read from a database, and there is none")
 	given["/base_url"] = "ftp://nobody"
 	_, err = targets.LoadInstead("shop.yaml", []byte(file), environment, given)
 	require.ErrorContains(t, err, `shop.yaml:2:11: base_url: expected a URL that begins with http:// or https://, got "${UNSET}"`)
