@@ -87,6 +87,9 @@ func checkTotals(e *evaluation, m moment) {
 			if fx.Delta == nil || !t.rowsKnown {
 				continue
 			}
+			if !t.asked && !t.played {
+				continue // a snapshot asks for what was sent
+			}
 			if !t.asked {
 				e.doubt("the effect %s was not asked for", fx.Name)
 				continue
@@ -198,6 +201,7 @@ type total struct {
 	declined    float64 // part of it that may be left out: of rows of intents that were declined
 	asked       bool    // first and last are known
 	rowsKnown   bool    // want is known
+	played      bool    // intents of its operation were sent
 }
 
 // OwedEffects returns the markers of whose rows a snapshot holds fewer child rows, or less of a value, than belong to them, and
@@ -252,7 +256,7 @@ func (e *evaluation) totalOf(m moment, fx contract.Effect) total {
 	t.last, now = e.snapshot(m).Effects[fx.Name][""]
 	t.rowsKnown = true
 	if want := e.whole.sum.totals[m][fx.Query]; want != nil {
-		t.want, t.declined, t.rowsKnown = want.change, want.declined, !want.unknown
+		t.want, t.declined, t.rowsKnown, t.played = want.change, want.declined, !want.unknown, true
 	}
 	t.asked = before && now
 	return t

@@ -133,6 +133,24 @@ func TestAWrongTotalOfAShardIsADoubt(t *testing.T) {
 	require.Empty(t, got.Warnings)
 }
 
+// A total of an operation that a scenario does not send to is not asked for, and no reason for doubts.
+func TestATotalOfAnotherOperationIsNotMissed(t *testing.T) {
+	t.Parallel()
+	h := readRecorded(t, recordedNames(t)[0], "sequential-replay")
+	var run recordedRun
+	readJSON(t, &run, recorded, recordedNames(t)[0], "run.json")
+	alone := checker.Check(h, run.Terms)
+	other := run.Terms.Operation
+	other.Effects = []contract.Effect{{Name: "refunded", Query: "select sum(amount) from refunds", Delta: new(float64)}}
+	run.Terms.Others = map[string]contract.Operation{"refund": other}
+	got := checker.Check(h, run.Terms)
+	require.Equal(t, alone.Reasons, got.Reasons)
+	require.Equal(t, alone.Verdict, got.Verdict)
+
+	run.Terms.Operation.Effects = other.Effects
+	require.Contains(t, fmt.Sprint(checker.Check(h, run.Terms).Reasons), "the effect refunded was not asked for", "it was sent to")
+}
+
 // total reports that an effect is compared with all intents together.
 func total(t checker.Terms) bool {
 	return slices.ContainsFunc(t.Operation.Effects, func(e contract.Effect) bool { return e.Delta != nil })
