@@ -96,7 +96,7 @@ func shrinkCommand(ctx context.Context, dir string, budget time.Duration, out fi
 		Tried: func(t shrink.Trial) { showTrial(t, s) },
 	})
 	if errors.Is(failure, shrink.ErrNotReproduced) {
-		return showNotReproduced(f, r, s)
+		return showNotReproduced(ctx, f, r, s)
 	}
 	if r.FirstK == 0 { // it failed before there was a best
 		return failure
@@ -121,10 +121,14 @@ func showTrial(t shrink.Trial, s streams) {
 
 // showNotReproduced says that there is nothing to shrink. Nothing was learnt of the target, so the
 // exit code is that of inconclusive.
-func showNotReproduced(f rundir.Finding, r shrink.Result, s streams) error {
-	if r.FirstN == 0 {
+func showNotReproduced(ctx context.Context, f rundir.Finding, r shrink.Result, s streams) error {
+	_, interrupted := interruption(ctx)
+	switch {
+	case r.FirstN == 0 && interrupted:
+		fmt.Fprintln(s.out, "interrupted before the first rounds were played")
+	case r.FirstN == 0:
 		fmt.Fprintln(s.out, "not reproduced: the time was over before the first rounds were played")
-	} else {
+	default:
 		fmt.Fprintf(s.out, "not reproduced: no %s in %s; nothing can be left out\n", f.Finding.Kind, english.Plural(r.FirstN, "round"))
 	}
 	return exit{code: exitInconclusive}

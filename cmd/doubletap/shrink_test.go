@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"net/http"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -41,6 +43,17 @@ func TestRoundsForWhichThereIsNoTimeDoNotCount(t *testing.T) {
 	got := callWith(t.Context(), x.env, "shrink", finding, "--reports", t.TempDir(), "--budget", "1s")
 	require.Equal(t, exitInconclusive, got.code, "%s", got)
 	require.Equal(t, "not reproduced: the time was over before the first rounds were played\n", got.out)
+}
+
+// Who ends a shrink before its first rounds is not told that its time was over.
+func TestAShrinkThatIsEndedAtOnceSaysSo(t *testing.T) {
+	t.Parallel()
+	x, finding := keyless(t, new(atomic.Int64), "rate_limit: {requests: 20, per: 200ms}\n")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	got := callWith(ctx, x.env, "shrink", finding, "--reports", t.TempDir(), "--budget", "1m")
+	require.Equal(t, exitInterrupted, got.code, "%s", got)
+	require.Equal(t, "interrupted before the first rounds were played\n", got.out)
 }
 
 func TestRoundsThatCouldNotBePlayedDoNotCount(t *testing.T) {
