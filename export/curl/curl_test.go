@@ -210,6 +210,17 @@ func TestWhatIsSentIsWhatTheDriverSends(t *testing.T) {
 }
 
 // A database URL is percent-encoded, and its query is no part of the place. Clients take names as they are.
+// Where the target itself lists the rows there is no query, and nobody is sent to a database with an empty one.
+func TestRowsThatNoDatabaseHasAreNotAskedOfOne(t *testing.T) {
+	t.Parallel()
+	s := scripted(t, "http://127.0.0.1:1", one)
+	s.Rows = map[string]string{}
+	text, err := os.ReadFile(write(t, s))
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "doubletap_rows")
+	require.NotContains(t, string(text), "ask the database")
+}
+
 func TestTheDatabaseIsThatOfItsURL(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
