@@ -742,6 +742,9 @@ func otherBody(ctx context.Context, i *inquiry, asking *questioner, r *drafting.
 			return err
 		}
 		if r.Altered.Done() && ofItsOwn(ctx, i, *r, rows, markers) {
+			if err = rises(ctx, i, *r); err != nil {
+				return err
+			}
 			byReference := i.file.Proof.ByReference
 			r.First, r.Again, r.Row = before.First, before.Again, before.Row // the row that was found may be the other body's
 			drafting.NamesToo(&i.file, r)

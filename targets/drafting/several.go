@@ -165,6 +165,18 @@ func Altered(f File) (body map[string]any, pointer string, ok bool) {
 	return body, f.alter.Pointer, ok
 }
 
+// Lower is such a file whose other body has the number below that of a create, where it has the one above; false: it has no number that counts up.
+func Lower(f File) (lower File, pointer string, ok bool) {
+	_, pointer, ok = Altered(f)
+	value, _ := jsonpointer.Resolve(f.Draft.Body, pointer)
+	number, err := strconv.ParseInt(fmt.Sprint(value), 10, 64)
+	if _, text := value.(string); text || !ok || err != nil || number < 2 {
+		return f, "", false
+	}
+	f.Draft.Others = append([]Other{{pointer, number - 1}}, f.Draft.Others...)
+	return f, pointer, true
+}
+
 // AlteredAfter is Altered once a create was repeated: runs send no other body where rows are found by what makes two creates one.
 func AlteredAfter(f File, r Repeated) (body map[string]any, ok bool) {
 	f.learnt.natural = f.NaturalKey(r)
