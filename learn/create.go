@@ -410,13 +410,14 @@ func (i *inquiry) children(ctx context.Context) {
 	p := i.file.Proof
 	var implied []databases.Reference
 	for _, t := range near(i) {
+		var more []databases.Reference
 		if t.FullName() != p.Table.FullName() {
-			more := p.Implied(t)
+			more = p.Implied(t)
 			t.Refers, implied = append(slices.Clone(t.Refers), more...), append(implied, more...)
 		}
 		for _, r := range t.Refers {
 			if _, has := p.Row[r.Theirs]; has && r.Table == p.Table.FullName() && t.FullName() != p.Table.FullName() {
-				i.file.Children = append(i.file.Children, drafting.Child{Table: t, By: r})
+				i.file.Children = append(i.file.Children, drafting.Child{Table: t, By: r, Implied: slices.Contains(more, r)})
 			}
 		}
 	}

@@ -200,6 +200,9 @@ func besides(ctx context.Context, i *inquiry, r *drafting.Repeated, before []sum
 	if err := unlinked(ctx, i, *r); err != nil {
 		return err
 	}
+	if err := parentless(ctx, i, *r); err != nil {
+		return err
+	}
 	if err := numbered(ctx, i, *r); err != nil {
 		return err
 	}

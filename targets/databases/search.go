@@ -145,6 +145,19 @@ func (d *Database) Referring(ctx context.Context, from Table, by Reference, valu
 	return n, err
 }
 
+// Parentless counts the rows of a table whose column refers to a row that is not there.
+func (d *Database) Parentless(ctx context.Context, from Table, by Reference) (rows int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, searchedFor)
+	defer cancel()
+	child, parent := d.Dialect.TableName(from), d.Dialect.TableName(by.To())
+	column, theirs := child+"."+d.Dialect.Name(by.Column), parent+"."+d.Dialect.Name(by.Theirs)
+	if d.Dialect == PostgreSQL { // their types may differ
+		column, theirs = "cast("+column+" as text)", "cast("+theirs+" as text)"
+	}
+	err = d.QueryRowContext(ctx, fmt.Sprintf("select count(*) from %s where %s is not null and not exists (select 1 from %s where %s = %s)", child, column, parent, theirs, column)).Scan(&rows)
+	return rows, err
+}
+
 // Count counts the rows of a table.
 func (d *Database) Count(ctx context.Context, t Table) (rows int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, searchedFor)

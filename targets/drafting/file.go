@@ -56,6 +56,9 @@ type Child struct {
 	Varies bool // with what an altered body says, or by itself
 	Uneven bool // equal creates have made different numbers, of which Rows is the least
 	Again  int  // that it had when the create had been repeated; 0: not counted
+
+	Implied bool // no foreign key says so
+	Whole   bool // creates leave no rows that refer to nothing
 }
 
 // Doubt notes a sentence for the head of the file, once.

@@ -324,6 +324,7 @@ func (f *File) effects() {
 			childless(f, above)
 		}
 		childEffects(f, "    ", t.counted)
+		parentless(f, t.counted)
 		besideEffects(f, "    ", t.sent)
 		totalled(f, t.unlinked)
 		books(f)
