@@ -723,7 +723,7 @@ func leavesOut(ctx context.Context, i *inquiry) error {
 			}
 			continue
 		}
-		_, pointer, _ := drafting.Altered(other)
+		pointer := drafting.AlteredAt(other)
 		doubt := fmt.Sprintf("Whether another %s under the same key may get the first one's answer: it did, and another body was refused, so bodies are compared. ", pointer)
 		if drafting.Counts(other, i.file) {
 			i.file.Proof, i.file.Draft.Others = other.Proof, other.Draft.Others

@@ -56,7 +56,33 @@ func Compared(f File) []File {
 		other.Draft.Others = append(slices.Clone(f.Draft.Others), o)
 		files = append(files, oneText(other, slices.DeleteFunc(slices.Clone(all), func(at string) bool { return at == pointer })...))
 	}
+	if other, may := inMarkerAlone(f, all); may {
+		files = append(files, other)
+	}
 	return files
+}
+
+// inMarkerAlone is such a file whose altered body differs in its marker alone: a comparison may leave out the very text that has it, as one that
+// forgets what stands within another object.
+func inMarkerAlone(f File, all []string) (other File, may bool) {
+	at := f.Proof.Text
+	if f.alter.marker || f.alter.unsent || !mayCompare(at) {
+		return f, false
+	}
+	proof := *f.Proof
+	proof.Unfit = append(slices.Clone(proof.Unfit), slices.DeleteFunc(slices.Clone(all), func(p string) bool { return p == at })...)
+	other = f
+	other.Proof, other.Draft.Others = &proof, nil
+	tried := other
+	return other, tried.settle() == nil && tried.alter != nil && tried.alter.marker
+}
+
+// AlteredAt is the member in which an altered body differs, which may be that of the marker; empty: none.
+func AlteredAt(f File) string {
+	if f.settle() != nil || f.alter == nil {
+		return ""
+	}
+	return f.alter.Pointer
 }
 
 // mayCompare reports that a comparison of bodies would hold a member, by its name.
@@ -97,7 +123,10 @@ func likeCase(word, like string) string {
 // Counts reports that another value of the altered member is another order, so that a comparison of bodies must not leave it out: it is what the
 // file would alter anyway, a number, or its name says so.
 func Counts(f, plain File) bool {
-	_, pointer, _ := Altered(f)
+	_, pointer, is := Altered(f)
+	if !is { // but for its marker, it is the first one
+		return false
+	}
 	if _, first, _ := Altered(plain); pointer == first {
 		return true
 	}
