@@ -21,11 +21,14 @@ func TestInitOfAnAnswerThatNamesByALink(t *testing.T) {
 		exit     int
 		findings string
 	}{
-		"itself":                {`{"_links": {"collection": {"href": "/invitations/all"}, "self": {"href": "/teams/core/invitations/%d"}}}`, 0, named, "nothing in it equals a key", exitPass, ""},
-		"itself, another":       {`{"_links": {"self": {"href": "/teams/core/invitations/%d"}}}`, 100000, "Whether a repetition may name another", "body: none", exitFinding, "replay-mismatch in 8 of 8 intents"},
-		"with escaped slashes":  {`{"url": "http:\/\/api.example\/invitations\/%d?view=full", "state": "sent"}`, 0, named, "nothing in it equals a key", exitPass, ""},
-		"another, with a query": {`{"invitationUrl": "/invitations/%d/?view=full"}`, 100000, named, "nothing in it equals a key", exitFinding, "replay-mismatch in 8 of 8 intents"},
-		"the page of all":       {`{"href": "/pages/1", "thanks": %d}`, 0, "# - How the answer names the row", named, exitPass, ""},
+		"itself":                      {`{"_links": {"collection": {"href": "/invitations/all"}, "self": {"href": "/teams/core/invitations/%d"}}}`, 0, named, "nothing in it equals a key", exitPass, ""},
+		"itself, another":             {`{"_links": {"self": {"href": "/teams/core/invitations/%d"}}}`, 100000, "Whether a repetition may name another", "body: none", exitFinding, "replay-mismatch in 8 of 8 intents"},
+		"with escaped slashes":        {`{"url": "http:\/\/api.example\/invitations\/%d?view=full", "state": "sent"}`, 0, named, "nothing in it equals a key", exitPass, ""},
+		"another, with a query":       {`{"invitationUrl": "/invitations/%d/?view=full"}`, 100000, named, "nothing in it equals a key", exitFinding, "replay-mismatch in 8 of 8 intents"},
+		"a resource name":             {`{"parent": "teams/1", "name": "teams/1/invitations/%d", "display": "come in"}`, 0, named, "nothing in it equals a key", exitPass, ""},
+		"a resource name, of another": {`{"name": "teams/1/invitations/%d"}`, 100000, named, "nothing in it equals a key", exitFinding, "replay-mismatch in 8 of 8 intents"},
+		"an amount of a kind":         {`{"name": "a table for 2/3/%d"}`, 0, "# - How the answer names the row", named, exitPass, ""},
+		"the page of all":             {`{"href": "/pages/1", "thanks": %d}`, 0, "# - How the answer names the row", named, exitPass, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
