@@ -129,7 +129,7 @@ func (i *inquiry) try(ctx context.Context) (drafting.Answer, string, error) {
 		told, why := refusedAlike(i, answer)
 		return told, why, nil
 	}
-	why = i.look(ctx, drafting.Created{Status: answer.Status, Location: answer.Location, Answer: answer.Body, Text: answer.Text, Written: answer.Written, Dialect: i.file.Dialect, Marker: d.Markers()[i.file.Draft.Name][0]})
+	why = i.look(ctx, drafting.Created{Status: answer.Status, Header: answer.Header, Location: answer.Location, Answer: answer.Body, Text: answer.Text, Written: answer.Written, Dialect: i.file.Dialect, Marker: d.Markers()[i.file.Draft.Name][0]})
 	if p := i.file.Proof; before != nil && why == "" && !p.Named.Declared() { // a row that it does not name
 		i.file.Proof, i.file.Children = nil, nil
 		told, why := refusedAlike(i, answer)
@@ -252,7 +252,7 @@ func (i *inquiry) create(ctx context.Context, d *driver.Config) (drafting.Answer
 
 // answerOf reads an answer; one that is no JSON names nothing.
 func answerOf(a history.Attempt) drafting.Answer {
-	told := drafting.Answer{Status: a.Status, Location: a.Header["Location"], Key: a.Key, Limit: drafting.LimitIn(a.Header, time.Now()), Wait: throttledFor(a)}
+	told := drafting.Answer{Status: a.Status, Header: a.Header, Location: a.Header["Location"], Key: a.Key, Limit: drafting.LimitIn(a.Header, time.Now()), Wait: throttledFor(a)}
 	if told.Written = a.Content; a.Content != "" {
 		decoder := json.NewDecoder(strings.NewReader(a.Content))
 		decoder.UseNumber()

@@ -217,7 +217,11 @@ func (f *File) operation() {
 	case named.InText():
 		f.line("    identity: %s # in the body", flow(map[string]string{"pattern": named.Pattern}))
 	case named.Header != "":
-		f.line("    identity: %s # of the created thing", literal(map[string]string{"header": named.Header, "pattern": named.Pattern}))
+		at := map[string]string{"header": named.Header}
+		if named.Pattern != "" {
+			at["pattern"] = named.Pattern
+		}
+		f.line("    identity: %s # of the created thing", literal(at))
 	case named.Declared():
 		f.line("    identity: %s", literal(named.JSON))
 	}

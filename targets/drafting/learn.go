@@ -19,10 +19,11 @@ import (
 // Answer is one answer of the target to a create, or to a repetition of one.
 type Answer struct {
 	Status   int
-	Body     any            // JSON; nil: none
-	Text     string         // a body that is no JSON
-	Written  string         // the body as it is, or as far as it is on record
-	Location string         // its header, where it has one
+	Body     any    // JSON; nil: none
+	Text     string // a body that is no JSON
+	Written  string // the body as it is, or as far as it is on record
+	Header   map[string]string
+	Location string         // of these, where it has one
 	Key      string         // that the request had
 	Limit    Limit          // that its headers tell
 	Wait     time.Duration  // that it asks for before the next request, with 429; 0: it has another meaning
@@ -303,8 +304,10 @@ func (a Answer) says(other Answer) bool {
 func (f *File) name(a Answer) string {
 	at := f.named()
 	switch {
-	case at.Header != "":
+	case at.Header == "Location":
 		return at.In(a.Location)
+	case at.Header != "":
+		return at.In(a.Header[at.Header])
 	case at.InText():
 		return at.In(cmp.Or(a.Text, a.Written))
 	}

@@ -21,6 +21,9 @@ const (
 // segmentWord is a segment that stays the same: what else stands in a path may be another one the next time, or secret.
 var segmentWord = regexp.MustCompile(`^(?:[A-Za-z]{1,24}(?:[-_.][A-Za-z]{1,24}){0,3}|[vV][0-9]{1,2}|)$`)
 
+// oneOfSet matches a segment that names one of a set as OData does: Orders(17), Orders('a-1').
+var oneOfSet = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.]*)\((?:guid)?(?:'|%27)?([^()'%]+)(?:'|%27)?\)$`)
+
 // leading is the regular expression by which a Location names a value, as a segment of its path or a parameter;
 // empty: it does not. What stands behind the value is left open.
 func leading(location, value string) string {
@@ -35,8 +38,12 @@ func leading(location, value string) string {
 	segments := strings.Split(u.EscapedPath(), "/")
 	var patterns []string
 	for i, segment := range slices.Backward(segments) {
+		before := origin + segmentsLike(append(slices.Clone(segments[:i]), ""))
 		if segment == value {
-			patterns = append(patterns, origin+segmentsLike(append(slices.Clone(segments[:i]), ""))+named+"(?:[/?#]|$)")
+			patterns = append(patterns, before+named+"(?:[/?#]|$)")
+		}
+		if of := oneOfSet.FindStringSubmatch(segment); of != nil && of[2] == value {
+			patterns = append(patterns, before+regexp.QuoteMeta(of[1])+`\((?:guid)?(?:'|%27)?`+strings.Replace(named, "/?#&", "/?#&()'%", 1)+`(?:'|%27)?\)`)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(u.Query())) {

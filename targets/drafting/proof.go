@@ -40,8 +40,9 @@ func (d Draft) Marked(marker string) Draft {
 // Created is what a database held after one real create.
 type Created struct {
 	Marker   string
-	Status   int    // of the answer
-	Location string // its header, where it has one
+	Status   int // of the answer
+	Header   map[string]string
+	Location string // of these, where it has one
 	Answer   any    // JSON; nil: none
 	Text     string // of an answer that is no JSON
 	Written  string // the answer as it was
@@ -363,6 +364,11 @@ func (c Created) identity(l databases.Landing, d Draft) (named contract.Identity
 	}
 	for _, column := range keys {
 		if named := inLinks(c.Answer, c.Written, l.Row[column]); named.Declared() && (!c.Accepted() || len(l.Row[column]) >= telling) {
+			return named, column, databases.Shown{}
+		}
+	}
+	for _, column := range keys {
+		if named := c.inHeaders(l, d, l.Row[column]); named.Declared() && (!c.Accepted() || len(l.Row[column]) >= telling) {
 			return named, column, databases.Shown{}
 		}
 	}

@@ -2,6 +2,7 @@ package drafting_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -176,6 +177,43 @@ func TestTheQueueIsNotTheCreatedThing(t *testing.T) {
 	require.Empty(t, draft.Prove(c).Identity, "the job's number is that of the document by chance")
 	c.Answer, done.Row["id"] = map[string]any{"id": "d-7"}, "d-7"
 	require.Equal(t, "id", draft.Prove(c).Identity)
+}
+
+// A thing of a set is named as OData does, and by a header of its own, but by none that others have as well.
+func TestHeadersNameAThing(t *testing.T) {
+	t.Parallel()
+	draft := drafting.Draft{Path: "/Orders", Texts: []string{"/note"}}
+	for name, c := range map[string]struct {
+		status int
+		header string
+		value  string
+		row    string
+	}{
+		"a number":            {201, "Location", "https://api.example/v4/Orders(69)", "69"},
+		"a text":              {201, "Location", "/v4/Orders('a-69')", "a-69"},
+		"a GUID of version 3": {201, "Location", "/v3/Orders(guid'0b9b1a0c-6f0e-4d52-9b1b-7a2f4c1d3e5f')", "0b9b1a0c-6f0e-4d52-9b1b-7a2f4c1d3e5f"},
+		"its own header":      {204, "Odata-Entityid", "https://api.example/v4/Orders(69)", "69"},
+		"called as the path":  {201, "X-Order-Number", "69", "69"},
+		"-":                   {201, "X-Request-Id", "69", "69"},
+		"- a tenant":          {201, "X-Tenant-Id", "69", "69"},
+		"- what is accepted":  {202, "Content-Location", "/jobs/69", "69"},
+		"- another":           {201, "Content-Location", "/Orders(70)", "69"},
+	} {
+		created := drafting.Created{
+			Marker: "m", Status: c.status, Header: map[string]string{c.header: c.value},
+			Landings: []databases.Landing{landing("orders", []string{"note"}, map[string]string{"id": c.row, "note": "mx0"})},
+		}
+		if c.header == "Location" {
+			created.Location = c.value
+		}
+		named := draft.Prove(created).Named
+		if strings.HasPrefix(name, "-") {
+			require.False(t, named.Declared(), name)
+			continue
+		}
+		require.Equal(t, c.header, named.Header, name)
+		require.Equal(t, c.row, named.In(c.value), name)
+	}
 }
 
 func TestTheNumberOfAJobIsNoName(t *testing.T) {
