@@ -59,10 +59,12 @@ func (c *company) members() []*scenarioRun {
 	return slices.Clone(c.of)
 }
 
-// heldUp reports that another scenario has the target at work on a request for a while: its work may hold a lock that all others wait for.
+// heldUp reports that another scenario has the target at work on a request for a while, and longer than on a plain create: its work may hold
+// a lock that all others wait for.
 func (c *company) heldUp(r *scenarioRun) bool {
+	long := max(longInside, longerInside*r.session.normal)
 	return slices.ContainsFunc(c.members(), func(other *scenarioRun) bool {
-		return other != r && other.lanes.LongestInside() >= longInside
+		return other != r && other.lanes.LongestInside() >= long
 	})
 }
 

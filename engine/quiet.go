@@ -256,7 +256,8 @@ const (
 	pilotLag = 5 * time.Second // by the pilot, which learns it
 	lagged   = 2 * time.Second // by all others, and a multiple of what the pilot saw: a copy that lags may have kept up then
 
-	longInside = lagged / 2 // of a request of another scenario: what is missing may wait for the end of its work
+	longInside   = lagged / 2 // of a request of another scenario: what is missing may wait for the end of its work
+	longerInside = 3          // times what a plain create takes
 )
 
 // recovery is how much longer accepted work may take in this scenario: it kills the target, or not.
