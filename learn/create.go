@@ -427,6 +427,9 @@ func (i *inquiry) children(ctx context.Context) {
 	letBe(ctx, forChildren)
 	eachChild(ctx, i, p.Row, func(c *drafting.Child, rows int) { c.Rows = rows })
 	i.file.Children = slices.DeleteFunc(i.file.Children, func(c drafting.Child) bool { return c.Rows == 0 && slices.Contains(implied, c.By) })
+	for n, rows := range orphans(ctx, i) {
+		i.file.Children[n].Orphans = rows
+	}
 }
 
 // eachChild counts what refers to a row, in one table after the other.

@@ -46,6 +46,9 @@ func (i *inquiry) recorded(ctx context.Context, all []drafting.Recorded) (drafti
 		return drafting.Recorded{}, runerror.Configf("%s has no request %q that is a POST, PUT or PATCH with a JSON object or a form and was answered 2xx or redirected%s", i.HAR, i.Operation, below(recordedLines(all)))
 	}
 	likely := slices.DeleteFunc(slices.Clone(all), func(r drafting.Recorded) bool { return !r.LooksCreating() })
+	if len(likely) == 0 && len(all) > 0 {
+		return drafting.Recorded{}, runerror.Configf("%s has no request that looks as if it created something, going by the ends of the paths; if one does, name it with --operation%s", i.HAR, below(recordedLines(all)))
+	}
 	if len(likely) == 0 {
 		return drafting.Recorded{}, runerror.Configf("%s has no request that creates something: none is a POST, PUT or PATCH with a JSON object or a form that was answered 2xx or redirected%s", i.HAR, below(recordedLines(all)))
 	}

@@ -28,7 +28,7 @@ func (i *inquiry) learn(ctx context.Context) {
 		fmt.Fprintf(i.Said, "a create could not be repeated: %s\n", err)
 		i.file.Doubt("What is promised: a create could not be repeated.")
 	}
-	gone(ctx, i)
+	doubtParentless(i, !gone(ctx, i))
 }
 
 // repeat sends creates and repeats them, and writes down what the answers show, one question after the other: how a repetition is answered, what

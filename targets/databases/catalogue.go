@@ -57,10 +57,15 @@ func (t Table) Keys() [][]string {
 }
 
 // SameRow reports that two rows of the table, as Search and With list them, are one: they have one primary key, to the letter. In a table without
-// one, they are equal in all columns.
+// one, they have the values in common that no two rows share, or are equal in all columns.
 func (t Table) SameRow(a, b map[string]string) bool {
 	if len(t.Primary) > 0 {
 		return !slices.ContainsFunc(t.Primary, func(column string) bool { return a[column] != b[column] })
+	}
+	for _, key := range t.Unique {
+		if !slices.ContainsFunc(key, func(column string) bool { return a[column] != b[column] || a[column] == "" }) { // two rows may lack one
+			return true
+		}
 	}
 	return !slices.ContainsFunc(t.Columns, func(c Column) bool { return a[c.Name] != b[c.Name] })
 }

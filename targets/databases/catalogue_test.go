@@ -357,6 +357,10 @@ func TestRowsAreOneByTheirPrimaryKeyToTheLetter(t *testing.T) {
 	require.True(t, bare.SameRow(row, map[string]string{"id": "aB", "state": "new"}))
 	require.False(t, bare.SameRow(row, later))
 	require.False(t, bare.SameRow(row, other))
+	unique := databases.Table{Columns: keyed.Columns, Unique: [][]string{{"id"}}}
+	require.True(t, unique.SameRow(row, later))
+	require.False(t, unique.SameRow(row, other))
+	require.False(t, unique.SameRow(map[string]string{"state": "new"}, map[string]string{"state": "paid"}), "two may lack it")
 	require.Equal(t, [][]string{{"id"}, {"number"}}, keyed.Keys())
 	require.Empty(t, bare.Keys())
 }

@@ -145,8 +145,9 @@ func (d *Database) Referring(ctx context.Context, from Table, by Reference, valu
 	return n, err
 }
 
-// Parentless counts the rows of a table whose column refers to a row that is not there.
-func (d *Database) Parentless(ctx context.Context, from Table, by Reference) (rows int, err error) {
+// Parentless counts the rows of a table whose column refers to a row that is not there. Where a column is named, it has a value in them, as one that
+// says to what kind of thing a row refers.
+func (d *Database) Parentless(ctx context.Context, from Table, by Reference, named, value string) (rows int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, searchedFor)
 	defer cancel()
 	child, parent := d.Dialect.TableName(from), d.Dialect.TableName(by.To())
@@ -154,7 +155,11 @@ func (d *Database) Parentless(ctx context.Context, from Table, by Reference) (ro
 	if d.Dialect == PostgreSQL { // their types may differ
 		column, theirs = "cast("+column+" as text)", "cast("+theirs+" as text)"
 	}
-	err = d.QueryRowContext(ctx, fmt.Sprintf("select count(*) from %s where %s is not null and not exists (select 1 from %s where %s = %s)", child, column, parent, theirs, column)).Scan(&rows)
+	where, args := column+" is not null", []any(nil)
+	if named != "" {
+		where, args = where+" and "+d.Dialect.asText(child+"."+d.Dialect.Name(named))+" = "+d.Dialect.Parameter(1), []any{value}
+	}
+	err = d.QueryRowContext(ctx, fmt.Sprintf("select count(*) from %s where %s and not exists (select 1 from %s where %s = %s)", child, where, parent, theirs, column), args...).Scan(&rows)
 	return rows, err
 }
 

@@ -59,7 +59,13 @@ type Child struct {
 
 	Implied bool // no foreign key says so
 	Whole   bool // creates leave no rows that refer to nothing
+	Orphans int  // rows that refer to nothing, after the first create
+	Since   int  // and those that came since, after creates that were repeated or sent at once
+	Kind    Kind // of thing to which a row refers, where it may be of several tables
 }
+
+// Kind is what a column of a row says of the kind of thing to which the row refers; no column: nothing.
+type Kind struct{ Column, Value string }
 
 // Doubt notes a sentence for the head of the file, once.
 func (f *File) Doubt(format string, args ...any) {

@@ -2,7 +2,9 @@ package drafting
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
@@ -34,15 +36,45 @@ func parentless(f *File, counted []Child) {
 			continue
 		}
 		child, parent := f.Dialect.TableName(c.Table), f.Dialect.TableName(f.Proof.Table)
+		kind := ""
+		if c.Kind.Column != "" {
+			kind = fmt.Sprintf(" and %s.%s = %s", child, f.Dialect.Name(c.Kind.Column), quoted(f.Dialect, c.Kind.Value))
+		}
 		f.line("      - name: %s # no create leaves one", literal(c.name(f.Children)+"-without-"+Slug(f.Proof.Table.FullName())))
-		f.line("        query: %s", literal(fmt.Sprintf("select count(*) from %s where %s.%s is not null and not exists (select 1 from %s where %s)",
-			child, child, f.Dialect.Name(c.By.Column), parent, joined(f, c))))
+		f.line("        query: %s", literal(fmt.Sprintf("select count(*) from %s where %s.%s is not null%s and not exists (select 1 from %s where %s)",
+			child, child, f.Dialect.Name(c.By.Column), kind, parent, joined(f, c))))
 		f.line("        delta: 0")
 	}
 }
 
+// quoted is a text in a query.
+func quoted(d databases.Dialect, text string) string {
+	if d == databases.MariaDB {
+		text = strings.ReplaceAll(text, `\`, `\\`)
+	}
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+}
+
+// ofNothing matches names of tables whose rows may rightly name a thing that was never made, or is not made yet.
+var ofNothing = regexp.MustCompile(`(?i)error|fail|reject|declin|refus|denied|dead|draft|cart|basket|staging|temp`)
+
 // MayBeParentless reports that the rows of a child table which are counted may come to refer to nothing: no foreign key keeps them from it. Where
-// what was made is removed, or messages are, they may do so rightly.
-func MayBeParentless(f *File, c Child) bool {
-	return c.Implied && c.Rows > 0 && !c.Varies && !bookkeeping.MatchString(c.Table.Name) && !c.atMost() && len(f.Draft.Remove) == 0 && f.Proof.Removal == nil
+// what was made is removed, or messages are, or where it may be in another table, they may do so rightly; so they may where a column refers by its name to things of any table, and row,
+// one of them, does not say of which. The kind is what it says.
+func MayBeParentless(f *File, c Child, row map[string]string) (kind Kind, may bool) {
+	p := f.Proof
+	removed, elsewhere := len(f.Draft.Remove) > 0 || p.Removal != nil, p.Archive != nil || len(p.Shards) > 0 || p.Through != nil
+	if !c.Implied || c.Rows == 0 || c.Varies || c.atMost() || removed || elsewhere || bookkeeping.MatchString(c.Table.Name) || ofNothing.MatchString(c.Table.Name) {
+		return kind, false
+	}
+	if strings.Contains(squeezed(c.By.Column), singular(squeezed(p.Table.Name))) {
+		return kind, true
+	}
+	stem, ends := strings.CutSuffix(squeezed(c.By.Column), "id")
+	for _, column := range c.Table.Columns {
+		if ends && squeezed(column.Name) == stem+"type" && row[column.Name] != "" && !column.HoldsNumber() {
+			return Kind{column.Name, row[column.Name]}, true
+		}
+	}
+	return kind, false
 }
