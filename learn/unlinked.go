@@ -38,7 +38,11 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 		return nil
 	}
 	var all []growth
+	shadows := db.Shadows(ctx)
 	for _, t := range near(i) {
+		if slices.Contains(shadows, t.Name) {
+			continue
+		}
 		if (drafting.MayBeUnlinked(f, t) || drafting.OfElements(f, t)) && len(all) < countedTables {
 			all = append(all, growth{table: t})
 		}

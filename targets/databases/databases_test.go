@@ -133,3 +133,17 @@ func TestAURLMayBeThatOfAnotherClient(t *testing.T) {
 		}
 	}
 }
+
+// TestSQLiteKeepsTablesOfItsOwn holds that the tables are known in which SQLite keeps the index of a full text, and that those of others are none.
+func TestSQLiteKeepsTablesOfItsOwn(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "texts.db")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	db, err := databases.Open(t.Context(), (&url.URL{Scheme: "sqlite", Path: path}).String(), databases.ReadWrite)
+	require.NoError(t, err)
+	defer db.Close()
+	require.Empty(t, db.Shadows(t.Context()))
+	_, err = db.Exec("create virtual table texts using fts5(title, body); create table orders (id int); create table orders_idx (id int)")
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"texts_config", "texts_content", "texts_data", "texts_docsize", "texts_idx"}, db.Shadows(t.Context()))
+}

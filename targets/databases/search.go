@@ -163,6 +163,28 @@ func (d *Database) Parentless(ctx context.Context, from Table, by Reference, nam
 	return rows, err
 }
 
+// Shadows are the names of tables in which SQLite itself keeps what a virtual table has, such as the index of a full text: how many rows they have is its
+// own matter.
+func (d *Database) Shadows(ctx context.Context) (names []string) {
+	if d.Dialect != SQLite {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, searchedFor)
+	defer cancel()
+	rows, err := d.QueryContext(ctx, "select name from pragma_table_list where type = 'shadow'")
+	if err != nil { // an old one does not tell
+		return nil
+	}
+	defer rows.Close()
+	for name := ""; rows.Next() && rows.Scan(&name) == nil; {
+		names = append(names, name)
+	}
+	if rows.Err() != nil {
+		return nil
+	}
+	return names
+}
+
 // Count counts the rows of a table.
 func (d *Database) Count(ctx context.Context, t Table) (rows int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, searchedFor)
