@@ -83,6 +83,15 @@ func (m *meeting) meets() bool {
 // meet plays two scenarios of one create each against a service, and returns their results and the directory of the run.
 func meet(t *testing.T, ctx context.Context, parallel int, m *meeting) (*checker.Report, string) {
 	t.Helper()
+	c := meetingOf(t, parallel, m)
+	report, err := Run(ctx, c)
+	require.NoError(t, err)
+	return report, filepath.Join(c.Reports, report.Run)
+}
+
+// meetingOf is a run of two scenarios of one create each against a service.
+func meetingOf(t *testing.T, parallel int, m *meeting) Config {
+	t.Helper()
 	m.notes, m.inside, m.waits = map[string]string{}, make(chan struct{}), time.Minute
 	if parallel == 1 { // no other comes
 		m.waits = time.Second
@@ -99,20 +108,14 @@ func meet(t *testing.T, ctx context.Context, parallel int, m *meeting) (*checker
 		require.NoError(t, err)
 		c.Scenarios = append(c.Scenarios, scenarios.File{Path: name + ".yaml", Source: source, Scenario: f})
 	}
-	var dir string
 	c.Observe = func(e Event) {
-		switch e := e.(type) {
-		case ScenarioStarted:
+		if _, is := e.(ScenarioStarted); is {
 			m.lock.Lock()
 			m.begun = true
 			m.lock.Unlock()
-		case RunDone:
-			dir = filepath.Join(c.Reports, e.Report.Run)
 		}
 	}
-	report, err := Run(ctx, c)
-	require.NoError(t, err)
-	return report, dir
+	return c
 }
 
 // How many are played at once follows from how fast a create was; the tests with a meeting say it, as a busy machine is slow.
@@ -272,27 +275,32 @@ func TestAFailureBesideOthersStaysOne(t *testing.T) {
 // What is shown behind the answers waits where another scenario's work holds a lock, and is not lost.
 func TestWhatWaitsForAnotherScenariosWorkIsNotLost(t *testing.T) {
 	t.Parallel()
-	m, long := new(meeting), make(chan struct{})
+	m, waiting := new(meeting), make(chan [2]string, 1)
 	var first sync.Once
 	m.met = func(w http.ResponseWriter, key, note string) bool {
 		works := false
 		first.Do(func() { works = true })
-		if works {
-			time.Sleep(2 * lagged)
-			close(long)
-			return false
+		if !works {
+			waiting <- [2]string{key, note}
+			w.WriteHeader(http.StatusCreated)
+			return true
 		}
-		go func() {
-			<-long
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			m.notes[key] = note
-		}()
-		w.WriteHeader(http.StatusCreated)
-		return true
+		time.Sleep(2 * lagged)
+		shown := <-waiting
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.notes[shown[0]] = shown[1]
+		return false
 	}
-	report, _ := meet(t, t.Context(), 2, m)
-	require.Equal(t, []checker.Verdict{checker.Pass, checker.Pass}, verdicts(report))
+	s, err := newSession(t.Context(), meetingOf(t, 2, m))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	require.NoError(t, s.bringUp(t.Context()))
+	s.normal = time.Millisecond // however busy the machine is
+	require.NoError(t, s.PlayAll(t.Context()))
+	for i := range s.config.Scenarios {
+		require.Equal(t, checker.Pass, resultOf(s, i).Verdict, resultOf(s, i))
+	}
 }
 
 // A target that works on one request at a time answers nobody while it works long for another scenario.
