@@ -110,10 +110,14 @@ func otherwise(found []snapshots.Place, marker string) string {
 	return stored
 }
 
-// names reports that a query names a table.
+// names reports that a query names a table: with its schema, if it has one, which only those have that are not found without.
 func names(query, table string) bool {
-	name := table[strings.LastIndex(table, ".")+1:]
-	return regexp.MustCompile(`(?i)(^|[^\w])` + regexp.QuoteMeta(name) + `($|[^\w])`).MatchString(query)
+	const quote = "[\"`]?"
+	name := regexp.QuoteMeta(table)
+	if schema, of, within := strings.Cut(table, "."); within {
+		name = regexp.QuoteMeta(schema) + quote + `\s*\.\s*` + quote + regexp.QuoteMeta(of)
+	}
+	return regexp.MustCompile(`(?i)(^|[^\w])` + name + `($|[^\w])`).MatchString(query)
 }
 
 // places lists tables with the columns in which something was found.
