@@ -23,9 +23,7 @@ func listingLosesEventDesign() Design {
 	d.handler = varied(func(a *api, p *parts) {
 		p.tell = func(o order) answer {
 			a.later(func() {
-				if !a.closes(viewLag) {
-					a.showIfThere(context.Background(), o.ID)
-				}
+				a.showWhenThere(context.Background(), o.ID)
 			})
 			return created(o)
 		}
@@ -37,9 +35,15 @@ func listingLosesEventDesign() Design {
 	return d
 }
 
-// showIfThere shows an order, unless its transaction was rolled back.
-func (a *api) showIfThere(ctx context.Context, id string) {
-	if o, err := a.db.orderWhere(ctx, "id = ?", id); err == nil {
-		_ = a.db.retry(ctx, func() error { return a.db.show(ctx, o) })
+// longestCommit is how long an order is looked for whose transaction goes on.
+const longestCommit = 30 * time.Second
+
+// showWhenThere shows an order a while after it is there, which it never is if its transaction was rolled back.
+func (a *api) showWhenThere(ctx context.Context, id string) {
+	for until := time.Now().Add(longestCommit); time.Now().Before(until) && !a.closes(viewLag); {
+		if o, err := a.db.orderWhere(ctx, "id = ?", id); err == nil {
+			_ = a.db.retry(ctx, func() error { return a.db.show(ctx, o) })
+			return
+		}
 	}
 }
