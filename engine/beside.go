@@ -20,7 +20,6 @@ import (
 const (
 	usualParallel = 3
 	doneWithin    = 3 * time.Second
-	longPause     = 3 * time.Second // of a scenario that leaves its place to one more meanwhile
 )
 
 // sharing are the scenarios that may be played beside each other, in the order in which
@@ -61,12 +60,6 @@ func turn(s *Session, i int) time.Duration {
 	return -one.Pauses(s.System.Target.Contract)
 }
 
-// leavesRoom reports that a scenario mostly pauses, so that one more than atOnce may be played beside it: at a target that gets through more
-// than that, and where the config does not say how many there may be.
-func leavesRoom(s *Session, i, atOnce int) bool {
-	return s.config.Parallel == 0 && atOnce == usualParallel && s.config.Scenarios[i].Scenario.Pauses(s.System.Target.Contract) >= longPause
-}
-
 // shares reports that others may be played while a scenario is. Work that takes long leaves others alone where requests ask for it,
 // and at a target that is not slow anyway.
 func shares(s *Session, one scenarios.Scenario) bool {
@@ -102,9 +95,9 @@ func playBeside(ctx context.Context, s *Session) (settled, again map[int]bool, e
 	voices := newChorus(s, queue)
 	s.config.Observe = voices.voice(-1)
 	defer func() { s.config.Observe = voices.tell }()
-	over, running, pausing := make(chan played), 0, 0
+	over, running := make(chan played), 0
 	for {
-		for ; running-min(pausing, 1) < atOnce && len(queue) > 0 && goesOn(ctx, s) && err == nil; running++ {
+		for ; running < atOnce && len(queue) > 0 && goesOn(ctx, s) && err == nil; running++ {
 			i := queue[0]
 			queue = queue[1:]
 			s.config.Observe(ScenarioStarted{s.config.Scenarios[i].Scenario.Name})
@@ -112,9 +105,6 @@ func playBeside(ctx context.Context, s *Session) (settled, again map[int]bool, e
 			// session.
 			own := *s
 			own.beside = true
-			if leavesRoom(s, i, atOnce) {
-				pausing++
-			}
 			own.config.Observe = voices.voice(i)
 			go func() {
 				within, release := withinBudget(ctx, s)
@@ -130,9 +120,6 @@ func playBeside(ctx context.Context, s *Session) (settled, again map[int]bool, e
 		// One at a time comes back here, so s itself is changed by this goroutine only.
 		p := <-over
 		running--
-		if leavesRoom(s, p.index, atOnce) {
-			pausing--
-		}
 		s.takeOver(p)
 		switch {
 		case p.err != nil && p.cut == nil:

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -158,75 +157,6 @@ func TestScenariosArePlayedBesideEachOther(t *testing.T) {
 	require.Equal(t, []checker.Verdict{checker.Pass, checker.Pass}, verdicts(report))
 	require.False(t, m.alone, "the first waited until the second came")
 	require.Equal(t, 4, m.others, "two creates and their final retries")
-}
-
-// gathering is a service of notes that answers the creates of the pilot, and that of the first client after it. All others wait until there are
-// three of them.
-type gathering struct {
-	notebook
-	begun    atomic.Bool
-	first    sync.Once
-	answered chan struct{} // closed when the first client is
-	waiting  atomic.Int64
-	complete chan struct{} // closed when there are three
-}
-
-func (g *gathering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	g.notebook.ServeHTTP(w, r) // which reads all: only then does the server see a client leave
-	if r.Method != http.MethodPost || !g.begun.Load() {
-		return
-	}
-	isFirst := false
-	g.first.Do(func() { isFirst = true; close(g.answered) })
-	if isFirst {
-		return
-	}
-	if g.waiting.Add(1) == 3 {
-		close(g.complete)
-	}
-	<-r.Context().Done()
-	g.waiting.Add(-1)
-}
-
-// The first scenario pauses for so long that the test ends by the meeting of three others, or not at all.
-func TestAScenarioThatPausesLeavesItsPlace(t *testing.T) {
-	t.Parallel()
-	g := &gathering{notebook: notebook{notes: map[string]string{}}, answered: make(chan struct{}), complete: make(chan struct{})}
-	server := httptest.NewServer(g)
-	t.Cleanup(server.Close)
-	c := Config{
-		Reports: t.TempDir(), Seed: 1,
-		SUT: sut.Options{Target: "target.yaml", Source: notesFile(server.URL, "contract: {preset: ietf}")},
-		Observe: func(e Event) {
-			if _, is := e.(ScenarioStarted); is {
-				if g.begun.Swap(true) { // what pauses is answered first
-					<-g.answered
-				}
-			}
-		},
-	}
-	for name, steps := range map[string]string{"pauses": "send, {wait: 10m}, send", "one": "send", "two": "send", "three": "send"} {
-		source := []byte("name: " + name + "\nsummary: A create.\nintents: 1\nneeds: [repeatable]\nsteps: [" + steps + "]\nexercised: [{proof: acknowledged, at_least: 100%}]\n")
-		f, err := scenarios.Load(name+".yaml", source)
-		require.NoError(t, err)
-		c.Scenarios = append(c.Scenarios, scenarios.File{Path: name + ".yaml", Source: source, Scenario: f})
-	}
-	ctx, end := context.WithTimeout(t.Context(), time.Minute)
-	defer end()
-	go func() {
-		select {
-		case <-g.complete:
-			end()
-		case <-ctx.Done():
-		}
-	}()
-	_, err := Run(ctx, c)
-	require.NoError(t, err)
-	select {
-	case <-g.complete:
-	default:
-		require.Fail(t, "three others were never there at once")
-	}
 }
 
 func TestOneAtATimeIsOneAtATime(t *testing.T) {
