@@ -74,7 +74,8 @@ func accumulates(ctx context.Context, i *inquiry) bool {
 
 // foundByKey proves where a create has left its key.
 func foundByKey(ctx context.Context, i *inquiry, a drafting.Answer, key string) bool {
-	c := drafting.Created{Status: a.Status, Header: a.Header, Location: a.Location, Answer: a.Body, Text: a.Text, Written: a.Written, Dialect: i.file.Dialect, Marker: key}
+	c := a.Created(i.file.Dialect)
+	c.Marker = key
 	for n := 0; n < looks && ctx.Err() == nil; n++ {
 		if n > 0 {
 			letBe(ctx, betweenLook)

@@ -30,6 +30,13 @@ func (i *inquiry) made(ctx context.Context, marker string) int {
 	return rows
 }
 
+// makeOneEach sends creates, and reports whether each intent has made a row of its own.
+func makeOneEach(ctx context.Context, i *inquiry, asking *questioner, name string, intents int, steps string) (answers []drafting.Answer, each bool) {
+	answers, markers := asking.ask(ctx, name, intents, steps)
+	each = asking.err == nil && len(markers) == intents && !slices.ContainsFunc(markers, func(m string) bool { return i.made(ctx, m) != 1 })
+	return answers, each
+}
+
 // rowsOf counts the rows of the created thing's table that hold a marker now.
 func rowsOf(ctx context.Context, i *inquiry, marker string) int {
 	landings := search(ctx, i, marker)

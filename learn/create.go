@@ -129,7 +129,9 @@ func (i *inquiry) try(ctx context.Context) (drafting.Answer, string, error) {
 		told, why := refusedAlike(i, answer)
 		return told, why, nil
 	}
-	why = i.look(ctx, drafting.Created{Status: answer.Status, Header: answer.Header, Location: answer.Location, Answer: answer.Body, Text: answer.Text, Written: answer.Written, Dialect: i.file.Dialect, Marker: d.Markers()[i.file.Draft.Name][0]})
+	created := answer.Created(i.file.Dialect)
+	created.Marker = d.Markers()[i.file.Draft.Name][0]
+	why = i.look(ctx, created)
 	if p := i.file.Proof; before != nil && why == "" && !p.Named.Declared() { // a row that it does not name
 		i.file.Proof, i.file.Children = nil, nil
 		told, why := refusedAlike(i, answer)

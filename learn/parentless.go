@@ -2,7 +2,6 @@ package learn
 
 import (
 	"context"
-	"slices"
 
 	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
@@ -49,8 +48,7 @@ func parentless(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	if err != nil {
 		return err
 	}
-	_, markers := asking.ask(ctx, "parentless", sentOnce, "[{send: {}}]")
-	if asking.err != nil || len(markers) != sentOnce || slices.ContainsFunc(markers, func(m string) bool { return i.made(ctx, m) != 1 }) {
+	if _, each := makeOneEach(ctx, i, asking, "parentless", sentOnce, "[{send: {}}]"); !each {
 		return asking.err
 	}
 	letBe(ctx, max(forChildren, 2*i.waited))

@@ -55,10 +55,9 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 		return err
 	}
 	var answers []drafting.Answer
-	creates := func(n int, steps string) bool {
-		var markers []string
-		answers, markers = asking.ask(ctx, "unlinked", n, steps)
-		return asking.err == nil && len(markers) == n && !slices.ContainsFunc(markers, func(m string) bool { return i.made(ctx, m) != 1 })
+	creates := func(n int, steps string) (each bool) {
+		answers, each = makeOneEach(ctx, i, asking, "unlinked", n, steps)
+		return each
 	}
 	if !creates(sentOnce, "[{send: {}}]") {
 		return asking.err

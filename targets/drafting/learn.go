@@ -14,6 +14,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
+	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
 // Answer is one answer of the target to a create, or to a repetition of one.
@@ -31,6 +32,11 @@ type Answer struct {
 	Shown    bool           // it is the page with the form again, which others lead away from
 	DeniedAt string         // JSON pointer to that member, where it is one that answers lack which are done
 	Within   string         // JSON pointer to the part of an answer to a batch that has that member; empty: it is no list
+}
+
+// Created is what the answer to a create tells, without the marker.
+func (a Answer) Created(d databases.Dialect) Created {
+	return Created{Status: a.Status, Header: a.Header, Location: a.Location, Answer: a.Body, Text: a.Text, Written: a.Written, Dialect: d}
 }
 
 // Done reports that it says that the create is done, or leads to what was created.

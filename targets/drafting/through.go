@@ -88,8 +88,7 @@ func FindThrough(f *File, child Child, shared map[string]string, rows []map[stri
 	keyed := whose(rows[0], answers[0]) && whose(rows[1], answers[1])
 	other := func(row map[string]string, a Answer) Proof {
 		l := databases.Landing{Table: child.Table, Columns: []string{child.By.Column}, Row: row}
-		c := Created{Status: a.Status, Header: a.Header, Location: a.Location, Answer: a.Body, Text: a.Text, Written: a.Written, Dialect: f.Dialect}
-		return f.Draft.landed(c, l, place{Proof: Proof{Table: child.Table, Text: f.Proof.Text, Row: row}}).Proof
+		return f.Draft.landed(a.Created(f.Dialect), l, place{Proof: Proof{Table: child.Table, Text: f.Proof.Text, Row: row}}).Proof
 	}
 	named := func(first, second Proof) bool {
 		return second.Identity != "" && first.Identity == second.Identity && first.Named == second.Named && first.Row[first.Identity] != second.Row[second.Identity] && !f.Draft.echoed(second.Named)
