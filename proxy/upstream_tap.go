@@ -134,8 +134,8 @@ func (d *upstreamTap) longestInside() time.Duration {
 	defer d.mu.Unlock()
 	longest := time.Duration(0)
 	for p := range d.here {
-		if f := p.observed(); p.inFlight() {
-			longest = max(longest, (p.now() - f.Arrived).Duration())
+		if p.inFlight() {
+			longest = max(longest, (p.now() - p.observed().Arrived).Duration())
 		}
 	}
 	return longest

@@ -317,7 +317,8 @@ var (
 	keyed     = regexp.MustCompile(`(^|[^:\w]):(key)\b`)
 )
 
-// askedFor is a row query for what a request made; empty: rows are not asked of a database. In this form the clients of databases take none of it for a command of theirs.
+// askedFor is a row query for what a request made; empty: rows are not asked of a database. In this form the clients of databases take
+// none of it for a command of theirs.
 func askedFor(rows string, r driver.Rehearsed) string {
 	rows = strings.TrimRight(strings.TrimSpace(rows), "; \t\n")
 	if rows == "" {

@@ -59,15 +59,16 @@ func (t Table) Keys() [][]string {
 // SameRow reports that two rows of the table, as Search and With list them, are one: they have one primary key, to the letter. In a table without
 // one, they have the values in common that no two rows share, or are equal in all columns.
 func (t Table) SameRow(a, b map[string]string) bool {
+	differs := func(column string) bool { return a[column] != b[column] }
 	if len(t.Primary) > 0 {
-		return !slices.ContainsFunc(t.Primary, func(column string) bool { return a[column] != b[column] })
+		return !slices.ContainsFunc(t.Primary, differs)
 	}
 	for _, key := range t.Unique {
-		if !slices.ContainsFunc(key, func(column string) bool { return a[column] != b[column] || a[column] == "" }) { // two rows may lack one
+		if !slices.ContainsFunc(key, func(column string) bool { return differs(column) || a[column] == "" }) { // two rows may lack one
 			return true
 		}
 	}
-	return !slices.ContainsFunc(t.Columns, func(c Column) bool { return a[c.Name] != b[c.Name] })
+	return !slices.ContainsFunc(t.Columns, func(c Column) bool { return differs(c.Name) })
 }
 
 // texts are the types of columns in which texts can be looked for.
