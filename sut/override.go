@@ -1,12 +1,22 @@
 package sut
 
 import (
+	"context"
+
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
-// givenDatabase stands for the URL of a database that the caller has opened.
-const givenDatabase = "sqlite:the-database-that-was-given"
+// givenDatabase stands for the URL of a database that the caller has opened: its kind says how queries are read. One that does not
+// answer is SQLite until it is connected to, which says what is wrong.
+func (o Options) givenDatabase() string {
+	dialect := databases.SQLite
+	if asked, err := databases.DialectOver(context.Background(), o.DB); err == nil {
+		dialect = asked
+	}
+	return string(dialect) + ":the-database-that-was-given"
+}
 
 // loadWith reads the text of a target file with the caller's API and database in place of what it names.
 func (o Options) loadWith(source []byte, env func(string) (string, bool)) (targets.Target, error) {
@@ -15,7 +25,7 @@ func (o Options) loadWith(source []byte, env func(string) (string, bool)) (targe
 		instead["/base_url"] = o.BaseURL
 	}
 	if o.DB != nil {
-		instead["/database/url"] = givenDatabase
+		instead["/database/url"] = o.givenDatabase()
 	}
 	target, err := targets.LoadInstead(o.Target, source, env, instead)
 	if err != nil {
@@ -46,6 +56,6 @@ func (o Options) override(target targets.Target) (targets.Target, error) {
 			return targets.Target{}, runerror.Configf("%s: operations.%s has no rows.query, and a database is given that it should ask", o.Target, operation)
 		}
 	}
-	target.Database.URL, target.Database.Ephemeral, target.Database.Schema = givenDatabase, targets.NoEngine, nil
+	target.Database.URL, target.Database.Ephemeral, target.Database.Schema = o.givenDatabase(), targets.NoEngine, nil
 	return target, nil
 }

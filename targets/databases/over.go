@@ -11,18 +11,18 @@ import (
 // Over returns a database that the caller has opened, with any driver. It asks the database of what kind it is. It
 // changes no settings: what may be written stays as it is.
 func Over(ctx context.Context, db *sql.DB) (*Database, error) {
-	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
-	defer cancel()
-	dialect, err := ask(ctx, db)
+	dialect, err := DialectOver(ctx, db)
 	if err != nil {
 		return nil, err
 	}
 	return &Database{DB: db, Dialect: dialect, Host: "the database that was given"}, nil
 }
 
-// ask finds out the kind of a database by a function that only SQLite has, or else by its version.
+// DialectOver finds out the kind of a database by a function that only SQLite has, or else by its version.
 // MySQL and MariaDB begin theirs with a digit.
-func ask(ctx context.Context, db *sql.DB) (Dialect, error) {
+func DialectOver(ctx context.Context, db *sql.DB) (Dialect, error) {
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
 	if err := db.PingContext(ctx); err != nil {
 		return "", fmt.Errorf("reach the database that was given: %s", OneLine(err))
 	}
