@@ -31,11 +31,9 @@ func exerciseRules() map[proofs.Name]exerciseRule {
 		proofs.KeysDiffer: pair(func(_ *evaluation, a, b *classified) bool {
 			return a.Key != b.Key && reachedTarget(a) && reachedTarget(b)
 		}),
-		proofs.KeyOmitted: anyAttempt(func(_ *evaluation, a *classified) bool { return a.Key == "" && reachedTarget(a) }),
-		proofs.Neighbours: neighboursAnswered,
-		proofs.Respelled: anyAttempt(func(_ *evaluation, a *classified) bool {
-			return a.respelled() && !a.otherWay() && (a.is(Acknowledged, Accepted, Exists) || a.mismatch || a.headersRespelled() && a.outcome == Rejected && !a.refusedSender())
-		}),
+		proofs.KeyOmitted:    anyAttempt(func(_ *evaluation, a *classified) bool { return a.Key == "" && reachedTarget(a) }),
+		proofs.Neighbours:    neighboursAnswered,
+		proofs.Respelled:     respelled,
 		proofs.AnsweredLarge: answeredWith(largeAnswer),
 		proofs.AnsweredHuge:  answeredWith(hugeAnswer),
 		proofs.AnsweredEmpty: pair(func(e *evaluation, a, b *classified) bool {
@@ -114,6 +112,14 @@ func overlappedOrTold(e *evaluation, _ *markerGroup, tr *trace) bool {
 func workedLong(e *evaluation, _ *markerGroup, tr *trace) bool {
 	long := func(a *classified) bool { return a.End-a.Start >= tr.intent.Work*9/10 }
 	return tr.intent.Work > 0 && anyPair(tr.attempts, func(a, b *classified) bool { return (long(a) || long(b)) && e.overlapped(a, b) })
+}
+
+// respelled reports that a request in another spelling was answered, and not for who its sender is. A server error is the answer to two
+// keys that are taken for none.
+func respelled(e *evaluation, _ *markerGroup, tr *trace) bool {
+	return hasTwoKeys(tr) && failsForItsKey(e, tr) || slices.ContainsFunc(tr.attempts, func(a *classified) bool {
+		return a.respelled() && !a.otherWay() && (a.is(Acknowledged, Accepted, Exists) || a.mismatch || a.headersRespelled() && a.outcome == Rejected && !a.refusedSender())
+	})
 }
 
 // responseLost reports that a request arrived, its answer was lost, and its row is there. Without

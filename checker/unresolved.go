@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/history"
 )
 
 // reportUnresolved reports a key and body for which the final retry got no final answer, by what that leaves the client
@@ -105,16 +106,28 @@ func acceptedFresh(e *evaluation, since *classified) []freshCreate {
 
 // failsForItsKey reports that a target answers each request of an intent, and of its neighbours, with a server error or a refusal,
 // and makes nothing, while keys of another form get through: for want of a check of its own it refuses a key that its database
-// does not take, such as one that is longer than the column. A client is told that nothing was done, if not why.
+// does not take, such as one that is longer than the column, or two in one where it wants a UUID. A client is told that nothing was
+// done, if not why.
 func failsForItsKey(e *evaluation, tr *trace) bool {
-	alone := func(one *trace) bool {
-		rows, known := e.rowCount(atT2, one)
-		return known && rows == 0 && !slices.ContainsFunc(one.attempts, func(a *classified) bool {
-			return !a.is(Rejected, NotSent, Throttled) && (a.outcome != Unknown || !a.Complete || a.Status < 500)
-		})
-	}
-	if tr.intent.Kin == "" || len(e.sharing(tr)) > 0 || len(serverErrors(tr)) == 0 || !throughBeside(e, tr, serverErrors(tr)[0]) {
+	two := hasTwoKeys(tr)
+	if tr.intent.Kin == "" && !two || len(e.sharing(tr)) > 0 || len(serverErrors(tr)) == 0 || !throughBeside(e, tr, serverErrors(tr)[0]) {
 		return false
 	}
-	return !slices.ContainsFunc(e.neighbours[tr.intent.Kin], func(other *trace) bool { return !alone(other) })
+	if two {
+		return failedForNothing(e, tr) && !e.asking().twoKeysDone
+	}
+	return !slices.ContainsFunc(e.neighbours[tr.intent.Kin], func(other *trace) bool { return !failedForNothing(e, other) })
+}
+
+// failedForNothing reports that each request of an intent was refused or failed, with a whole answer, and that there is no row.
+func failedForNothing(e *evaluation, tr *trace) bool {
+	rows, known := e.rowCount(atT2, tr)
+	return known && rows == 0 && !slices.ContainsFunc(tr.attempts, func(a *classified) bool {
+		return !a.is(Rejected, NotSent, Throttled) && (a.outcome != Unknown || !a.Complete || a.Status < 500)
+	})
+}
+
+// hasTwoKeys reports that each request of an intent came with two keys.
+func hasTwoKeys(tr *trace) bool {
+	return len(tr.attempts) > 0 && !slices.ContainsFunc(tr.attempts, func(a *classified) bool { return a.Body != history.TwoHeaders })
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 // What a key without a final answer is called depends on what it leaves its client with.
@@ -111,6 +112,14 @@ func TestAServerErrorForAnUnusualKeyIsARefusal(t *testing.T) {
 	require.Equal(t, "ungraceful-refusal", r.Warnings[0].Kind)
 	require.Equal(t, []string{"i1", "i2"}, r.Warnings[0].Intents)
 
+	both := func(id string) *draft { return story(twoKeys(e), twoKeys(e)).named(id).probe(twoKeys(e), twoKeys(e)) }
+	twoEach := scene(both("i1"), both("i2"), late)
+	twoEach.Run.Exercised = []history.Proof{{Name: string(proofs.Respelled)}}
+	r = check(twoEach, terms())
+	require.Empty(t, found(r), "two keys in two headers")
+	require.Equal(t, checker.Pass, r.Verdict, r.Reasons)
+	require.Equal(t, "ungraceful-refusal", r.Warnings[0].Kind)
+
 	through := story(a).named("i2").beside("k").holding("o2")
 	made := story(e).named("i2").beside("k").holding("o2").probe(e, e)
 	alone := story(e).named("i1").probe(e, e)
@@ -120,6 +129,9 @@ func TestAServerErrorForAnUnusualKeyIsARefusal(t *testing.T) {
 		"a neighbour has a row":     {refused("i1"), made, late},
 		"an ordinary key":           {alone, late},
 		"nothing else gets through": {refused("i1"), refused("i2"), down},
+		"two keys got through":      {both("i1"), story(twoKeys(a)).named("i2").holding("o2"), late},
+		"two keys made a row":       {both("i1"), story(twoKeys(e)).named("i2").holding("o2").probe(twoKeys(e), twoKeys(e)), late},
+		"one key, and then two":     {story(e, twoKeys(e)).named("i1").probe(e, e), late},
 		"a neighbour had no answer": {refused("i1"), story(unknown(history.Timeout)).named("i2").beside("k").probe(e, e), late},
 	} {
 		require.NotEmpty(t, found(check(scene(drafts...), terms())), name)

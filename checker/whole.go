@@ -36,26 +36,27 @@ type whole struct {
 // facts is what parts say of all intents: sums and first occurrences, so that they need no
 // memory for each intent.
 type facts struct {
-	sessions map[string]*session
-	attempts int
-	entry    entry
-	received int64 // requests that reached the target whole
-	fresh    []freshCreate
-	freshIDs map[string]bool // of their intents
-	through  [2]through
-	alone    map[int]string // first intent that was rejected alone, by status
-	hanging  []*hanging
-	sent     int // requests,
-	silent   int // and of them those that were never answered
-	deaths   []deathNote
-	cuts     []setback
-	leaks    introductions
-	nobodys  []history.Message // that reached the sinks and belong to no intent
-	removals unclearRemovals
-	priors   string // least marker that was in the database before the run
-	withIDs  map[string]bool
-	idsLock  sync.RWMutex // of withIDs
-	names    map[sharedName]toldName
+	sessions    map[string]*session
+	attempts    int
+	entry       entry
+	received    int64 // requests that reached the target whole
+	fresh       []freshCreate
+	freshIDs    map[string]bool // of their intents
+	through     [2]through
+	twoKeysDone bool           // a request with two keys may have made something
+	alone       map[int]string // first intent that was rejected alone, by status
+	hanging     []*hanging
+	sent        int // requests,
+	silent      int // and of them those that were never answered
+	deaths      []deathNote
+	cuts        []setback
+	leaks       introductions
+	nobodys     []history.Message // that reached the sinks and belong to no intent
+	removals    unclearRemovals
+	priors      string // least marker that was in the database before the run
+	withIDs     map[string]bool
+	idsLock     sync.RWMutex // of withIDs
+	names       map[sharedName]toldName
 }
 
 // freshCreate is a plain create that was sent beside keys without a final answer.
@@ -135,6 +136,7 @@ func (w *whole) note(e *evaluation) {
 		w.noteVisits(tr)
 		w.noteFresh(tr)
 		w.noteThrough(tr)
+		w.twoKeysDone = w.twoKeysDone || hasTwoKeys(tr) && !failedForNothing(e, tr)
 		w.noteHanging(e, tr)
 		w.noteDeaths(e, tr)
 		w.noteNames(e, tr)
