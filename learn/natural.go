@@ -116,6 +116,9 @@ func unconstrained(ctx context.Context, i *inquiry, r *drafting.Repeated) error 
 				r.Taken = &answers[1]
 			}
 		case pointer == "":
+			if is, err := headerInstead(ctx, i, r); is || err != nil {
+				return err
+			}
 			r.Natural = []string{cmp.Or(i.file.Draft.PageMember(), i.file.Proof.Text)}
 			switch {
 			case drafting.PathVaries(i.file.Draft):
