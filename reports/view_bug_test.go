@@ -74,7 +74,7 @@ func TestABugIsOneSentence(t *testing.T) {
 			f.Rows = []checker.RowEvidence{{Messages: []history.Message{{Sink: "payments", Fault: "lost"}, {Sink: "payments"}}}}
 		}),
 		"The side effect “balance” changed by -19200, from 100 to -19100, and not by 0": two(checker.EffectMismatch, func(f *checker.Finding) {
-			f.Detail, f.Observed, f.Expected = "balance", "a change by -19200, from 100 to -19100", "a change by 0: 0 for each row"
+			f.Detail, f.Observed, f.Expected = "balance", "a change by -19200, from 100 to -19100; it stayed so for 7.9s in which nothing was sent", "a change by 0: 0 for each row"
 		}),
 		"One of two requests with one Idempotency-Key, sent at the same time, was never answered": two(checker.Unanswered, func(f *checker.Finding) { f.Attempts[1].Complete = false }, checker.Overlapping, checker.LostAnswer),
 		"Four of five requests with one Idempotency-Key, sent at the same time, were never answered": two(checker.Unanswered, func(f *checker.Finding) {

@@ -21,11 +21,17 @@ func wrongEffect(f checker.Finding) string {
 	want, got := seenAt.FindStringSubmatch(expected), seenAt.FindStringSubmatch(observed)
 	if want == nil || got == nil || want[2] != got[2] {
 		if by, changed := strings.CutPrefix(observed, "a change by "); changed {
-			return fmt.Sprintf("The side effect “%s” changed by %s%s, and not by %s", name(prose(f.Detail)), name(by), when(f), name(strings.TrimPrefix(expected, "a change by ")))
+			return fmt.Sprintf("The side effect “%s” changed by %s%s, and not by %s", name(prose(f.Detail)), name(beforeRest(by)), when(f), name(strings.TrimPrefix(expected, "a change by ")))
 		}
 		return fmt.Sprintf("The side effect “%s” is wrong%s: expected %s, observed %s", name(prose(f.Detail)), when(f), name(expected), name(observed))
 	}
 	return strings.TrimSuffix(fmt.Sprintf("The side effect “%s” happened %s at %s, not %s,%s%s", name(prose(f.Detail)), howOftenSeen(got[1]), name(got[2]), howOftenSeen(want[1]), when(f), faulted(f)), ",")
+}
+
+// beforeRest is a change without for how long it stayed, which a headline has no room for.
+func beforeRest(change string) string {
+	change, _, _ = strings.Cut(change, ";")
+	return change
 }
 
 // howOftenSeen writes how often something happened, of its number.
