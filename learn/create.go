@@ -372,7 +372,7 @@ func (i *inquiry) look(ctx context.Context, c drafting.Created) (why string) {
 	i.stored = drafting.Stored(i.file.Draft, c)
 	p := i.file.Proof
 	if p == nil {
-		return fmt.Sprintf("the create was answered %d%s, and %s.", c.Status, whereTo(c), nowhere(i, c))
+		return fmt.Sprintf("the create was answered %d%s, and %s.", c.Status, whereTo(c), nowhere(ctx, i, c))
 	}
 	if other := slices.IndexFunc(c.Landings, func(l databases.Landing) bool { return len(l.Columns) == 0 }); other >= 0 && c.Landings[other].Table.FullName() != p.Table.FullName() {
 		i.file.Doubt("Whether %s is what creates make: %s holds the text in other letters than it was sent, such as with a capital. If that is the created thing, let rows.query find it there.",
@@ -385,7 +385,7 @@ func (i *inquiry) look(ctx context.Context, c drafting.Created) (why string) {
 }
 
 // nowhere says that what a create has left was not found.
-func nowhere(i *inquiry, c drafting.Created) string {
+func nowhere(ctx context.Context, i *inquiry, c drafting.Created) string {
 	if l, isListing := i.db.(*listing); isListing {
 		return l.why
 	}
@@ -394,7 +394,28 @@ func nowhere(i *inquiry, c drafting.Created) string {
 			return "its marker is in " + inert.Comment(l.Table.FullName()) + " in other letters than it was sent, as where the target writes names with a capital: send a create whose text is stored as it is"
 		}
 	}
-	return "its marker is in no text column of the database; the target may not store the text, or --db is another database"
+	found := "its marker is in no text column of the database"
+	if len(i.tables) == 0 {
+		found = "the database has no tables"
+	}
+	return found + "; the target may not store the text, or --db is another database" + others(ctx, i)
+}
+
+// others names a few databases of the same server: the rows may be in one of them, which init does not look into unasked.
+func others(ctx context.Context, i *inquiry) string {
+	db, isDatabase := i.db.(*databases.Database)
+	if !isDatabase {
+		return ""
+	}
+	names := db.Beside(ctx)
+	if len(names) == 0 {
+		return ""
+	}
+	more := ""
+	if most := 5; len(names) > most {
+		names, more = names[:most], " and others"
+	}
+	return ": its server also has " + inert.Comment(strings.Join(names, ", ")) + more
 }
 
 // newTables reads the catalogue again: some services make their tables, or a part of one, when they first need them.

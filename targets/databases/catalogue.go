@@ -113,6 +113,20 @@ func (d *Database) Catalogue(ctx context.Context) ([]Table, error) {
 	return c.list(), nil
 }
 
+// Beside lists the other databases of the same server that the user may see, without the server's own; empty, too, where it does not say.
+// Of those of MariaDB, it lists what has tables: to it a database is what a schema is to PostgreSQL, and one query may ask several.
+func (d *Database) Beside(ctx context.Context) (names []string) {
+	query := map[Dialect]string{
+		PostgreSQL: "select datname from pg_database where datallowconn and not datistemplate and datname <> current_database() order by datname",
+		MariaDB: `select distinct table_schema from information_schema.tables where table_schema <> coalesce(database(), '')
+			and table_schema not in ('information_schema', 'mysql', 'performance_schema', 'sys') order by table_schema`,
+	}[d.Dialect]
+	if query == "" || d.each(ctx, query, func(fields []string) { names = append(names, fields[0]) }) != nil {
+		return nil
+	}
+	return names
+}
+
 // each calls note with every row of a query, as texts.
 func (d *Database) each(ctx context.Context, query string, note func([]string)) error {
 	rows, err := d.QueryContext(ctx, query)

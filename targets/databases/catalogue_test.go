@@ -364,3 +364,27 @@ func TestRowsAreOneByTheirPrimaryKeyToTheLetter(t *testing.T) {
 	require.Equal(t, [][]string{{"id"}, {"number"}}, keyed.Keys())
 	require.Empty(t, bare.Keys())
 }
+
+// TestTheOtherDatabasesOfAServer holds that a database names those beside it, and neither itself nor the server's own.
+func TestTheOtherDatabasesOfAServer(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dialects() {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			own := "shop_" + strings.ToLower(strings.ReplaceAll(t.Name(), "/", "_"))
+			beside := shop(t, dialect).Beside(t.Context())
+			require.NotContains(t, beside, own)
+			require.NotContains(t, beside, "information_schema")
+			require.NotContains(t, beside, "template1")
+			if dialect == databases.SQLite {
+				require.Empty(t, beside)
+				return
+			}
+			server := os.Getenv(map[databases.Dialect]string{databases.PostgreSQL: postgresVariable, databases.MariaDB: mariadbVariable}[dialect])
+			elsewhere, err := databases.Open(t.Context(), server, databases.ReadOnly)
+			require.NoError(t, err)
+			t.Cleanup(func() { elsewhere.Close() })
+			require.Contains(t, elsewhere.Beside(t.Context()), own, "it has tables")
+		})
+	}
+}
