@@ -75,14 +75,20 @@ func sayUsage(cmd *cobra.Command) {
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		err := check(cmd, args)
-		if err == nil || !strings.Contains(err.Error(), "arg(s)") {
+		surplus := ""
+		switch {
+		case err == nil:
+			return nil
+		case strings.HasPrefix(err.Error(), "unknown command"): // so cobra calls an argument where none is taken
+			surplus = fmt.Sprintf("%s has no place there; ", args[0])
+		case !strings.Contains(err.Error(), "arg(s)"):
 			return err
 		}
 		example, _, _ := strings.Cut(strings.TrimSpace(cmd.Example), "\n")
 		if example, _, _ = strings.Cut(example, "  #"); example != "" {
 			example = "\nsuch as: " + strings.TrimSpace(example)
 		}
-		return runerror.Configf("it takes: %s%s\nsee: %s --help", strings.TrimSuffix(cmd.UseLine(), " [flags]"), example, cmd.CommandPath())
+		return runerror.Configf("%sit takes: %s%s\nsee: %s --help", surplus, strings.TrimSuffix(cmd.UseLine(), " [flags]"), example, cmd.CommandPath())
 	}
 }
 
