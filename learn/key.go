@@ -148,6 +148,25 @@ func findPlace(ctx context.Context, i *inquiry, r *drafting.Repeated, places []t
 	return false, ctx.Err()
 }
 
+// findTelling looks for the key among places that are called like it, where another body made a second row with the same value there, as where the
+// target knows a request by its key and its body: with another value, the same body makes a second row, and a repetition none.
+func findTelling(ctx context.Context, i *inquiry, r *drafting.Repeated) (bool, error) {
+	without := i.file.Draft
+	for _, key := range without.KeyPlaces() {
+		for _, with := range drafting.KeyedBy(without, key) {
+			if i.file.Draft = with; !givesAnother(ctx, i) {
+				continue
+			}
+			if again, is, err := underKey(ctx, i); is || err != nil {
+				*r = again
+				return is, err
+			}
+		}
+	}
+	i.file.Draft = without
+	return false, ctx.Err()
+}
+
 // isPlace reports that the place that the draft has its key in is that of the key, and returns what came of a repetition.
 func isPlace(ctx context.Context, i *inquiry, key targets.Key) (r drafting.Repeated, is bool, err error) {
 	asking, err := i.questioner()

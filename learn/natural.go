@@ -116,8 +116,10 @@ func unconstrained(ctx context.Context, i *inquiry, r *drafting.Repeated) error 
 				r.Taken = &answers[1]
 			}
 		case pointer == "":
-			if is, err := headerInstead(ctx, i, r); is || err != nil {
-				return err
+			for _, find := range []func(context.Context, *inquiry, *drafting.Repeated) (bool, error){findTelling, headerInstead} {
+				if is, err := find(ctx, i, r); is || err != nil {
+					return err
+				}
 			}
 			r.Natural = []string{cmp.Or(i.file.Draft.PageMember(), i.file.Proof.Text)}
 			switch {

@@ -48,3 +48,22 @@ func TestInitFindsTheKeyWhereverItStands(t *testing.T) {
 		})
 	}
 }
+
+// TestInitOfAKeyThatIsKnownWithItsBodyAlone holds that a token of a body is seen as the key, though the target takes another body with it for another
+// request: what is called like a key, and makes the same body another order, is it, and not the text that differs.
+func TestInitOfAKeyThatIsKnownWithItsBodyAlone(t *testing.T) {
+	t.Parallel()
+	address, database := newMannered(t, manners{created: 200, again: 200, mismatch: 409, takes: func(_ *http.Request, body []byte) string {
+		var order struct{ ClientToken, Note string }
+		json.Unmarshal(body, &order)
+		return order.ClientToken + order.Note
+	}})
+	env := map[string]string{"DATABASE_URL": database}
+	file, _ := initiated(t, env, exitPass, "--curl", `curl -d '{"ClientToken": "3f0c1f6e-52a5-4c0e-9d3a-7b1f0a2c4d5e", "note": "a lamp", "amount": 1200}' `+address+`/orders`, "--db", database)
+	text := readFile(t, file)
+	require.Contains(t, text, "key: {in: body, name: ClientToken")
+	require.NotContains(t, text, "natural_key")
+	require.NotContains(t, text, "API_CLIENT_TOKEN", "it is no secret")
+	got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "altered-after")
+	require.Equal(t, exitFinding, got.code, "%s\n%s", text, got)
+}
