@@ -78,7 +78,7 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) 
 // is repeated.
 func explained(b drafting.Book, one account, amounts []drafting.Other, repeated []account) bool {
 	if b.Amount == "" {
-		return stands(b, repeated)
+		return drafting.IsDate(b.Number) || stands(b, repeated)
 	}
 	return len(amounts) == 0 || b.Varied(one.postings)
 }

@@ -89,7 +89,7 @@ func worths(i *inquiry, tried, repeated []account, alters bool, t *told) {
 			switch {
 			case b.Total && b.Drawn(one.postings, one.made, f.Proof.Table, ""):
 				t.drawn = append(t.drawn, name)
-			case !drafting.BodySays(one.postings, number) && !repeatedAlike(b, number, column, repeated) || !b.Sure() || b.Coarse(f.Dialect):
+			case !drafting.IsDate(number) && !drafting.BodySays(one.postings, number) && !repeatedAlike(b, number, column, repeated) || !b.Sure() || b.Coarse(f.Dialect):
 				t.unsure = append(t.unsure, name)
 			default:
 				f.Proof.Books = append(f.Proof.Books, b)

@@ -101,7 +101,9 @@ func countsOrMeasures(t databases.Table, c databases.Column) bool {
 
 // StandingIn reads a row that entries refer to.
 func StandingIn(b Book, row map[string]string) Standing {
-	return Standing{Book: b, Numbers: numeric(b.Of, row)}
+	numbers := numeric(b.Of, row)
+	maps.Copy(numbers, datesIn(b.Of, row))
+	return Standing{Book: b, Numbers: numbers}
 }
 
 // Unchanged reports that a row holds the same numbers as before.
@@ -130,8 +132,8 @@ func BooksIn(postings []Posting) (all []Book, unsure []string) {
 		return nil, nil
 	}
 	first := postings[0]
-	for _, c := range first.Before.Of.Columns {
-		if first.changed(c.Name) == 0 || CountsRequests(c.Name) {
+	for _, number := range first.Before.numberNames() {
+		if first.changed(number) == 0 || CountsRequests(number) && !IsDate(number) {
 			continue
 		}
 		var found []Book
@@ -140,9 +142,9 @@ func BooksIn(postings []Posting) (all []Book, unsure []string) {
 				continue
 			}
 			for _, falls := range []bool{true, false} {
-				if explains(postings, c.Name, amount.Name, falls) {
+				if explains(postings, number, amount.Name, falls) && (amount.Name != "" || inItsUnit(postings, number)) {
 					b := first.Before.Book
-					b.Number, b.Amount, b.Falls = c.Name, amount.Name, falls
+					b.Number, b.Amount, b.Falls = number, amount.Name, falls
 					found = append(found, b)
 				}
 			}

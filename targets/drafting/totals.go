@@ -154,10 +154,10 @@ func Changing(postings []Posting) (numbers []string) {
 	if len(postings) == 0 {
 		return nil
 	}
-	for _, c := range postings[0].Before.Of.Columns {
-		still := func(p Posting) bool { return p.Body == OwnBody && p.changed(c.Name) == 0 }
-		if !slices.ContainsFunc(postings, still) && !CountsRequests(c.Name) {
-			numbers = append(numbers, c.Name)
+	for _, number := range postings[0].Before.numberNames() {
+		still := func(p Posting) bool { return p.Body == OwnBody && p.changed(number) == 0 }
+		if !slices.ContainsFunc(postings, still) && (IsDate(number) && (len(postings) < ownToKnow || inItsUnit(postings, number)) || !IsDate(number) && !CountsRequests(number)) {
+			numbers = append(numbers, number)
 		}
 	}
 	return numbers
@@ -204,7 +204,7 @@ func hasNumber(number, column string, postings []Posting, made []Seen, of func(P
 // from is the number, or the sum of those of a total, and in which rows it is.
 func (b Book) from(d databases.Dialect) (number, from string) {
 	of := d.TableName(b.Of)
-	number, from = of+"."+d.Name(b.Number), of
+	number, from = numberIn(d, of, b.Number), of
 	cells := b.Where
 	if b.Total {
 		number = fmt.Sprintf("coalesce(sum(%s), 0)", number)

@@ -1,0 +1,116 @@
+package drafting
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+// The units in which a date is a number, as what a renewal moves on: "paid_until in days".
+const (
+	inDays   = " in days"
+	inMonths = " in months"
+)
+
+// untilWhen matches words in what columns are called that hold how long something goes on, whatever else they are called.
+var untilWhen = regexp.MustCompile(`^(expir.*|until|valid|renew.*|due|next|ends?|through)$`)
+
+// movesOn reports that a column may hold a date that creates move on, and not when something was.
+func movesOn(column string) bool {
+	return !itsOwn.MatchString(column) || slices.ContainsFunc(namedWords(column), untilWhen.MatchString)
+}
+
+// datesIn are the dates and times in a row's columns, as numbers of days and of months.
+func datesIn(t databases.Table, row map[string]string) map[string]float64 {
+	all := map[string]float64{}
+	for _, c := range t.Columns {
+		text := row[c.Name]
+		if !moment.MatchString(c.Type) || !movesOn(c.Name) || len(text) < len(time.DateOnly) {
+			continue
+		}
+		if day, err := time.Parse(time.DateOnly, text[:len(time.DateOnly)]); err == nil {
+			all[c.Name+inDays] = float64(day.Unix() / 86400)
+			all[c.Name+inMonths] = float64(day.Year()*12 + int(day.Month()))
+		}
+	}
+	return all
+}
+
+// dated is the column of a date that is a number in some unit; empty: it is a number by itself.
+func dated(number string) (column, unit string) {
+	for _, unit := range []string{inDays, inMonths} {
+		if column, is := strings.CutSuffix(number, unit); is {
+			return column, unit
+		}
+	}
+	return "", ""
+}
+
+// IsDate reports that a number is a date. A step of days or months with each request counts no requests, as a number may.
+func IsDate(number string) bool {
+	column, _ := dated(number)
+	return column != ""
+}
+
+// inItsUnit reports that a number which is a date moves by the unit that it is in: by days, if all creates moved it by as many, or else by months. Three
+// months in turn never have as many days.
+func inItsUnit(postings []Posting, number string) bool {
+	column, unit := dated(number)
+	if column == "" {
+		return true
+	}
+	if len(postings) < ownToKnow {
+		return false
+	}
+	alike := true
+	for _, p := range postings {
+		alike = alike && p.each(column+inDays) == postings[0].each(column+inDays)
+	}
+	return alike == (unit == inDays)
+}
+
+// each is by how much each row of a create has changed a number.
+func (p Posting) each(number string) float64 {
+	return math.Round(p.changed(number) / float64(max(p.Rows, 1)))
+}
+
+// numberNames are the names of the numbers that a row may hold: those of its columns, and those of dates in each unit.
+func (s Standing) numberNames() (names []string) {
+	for _, c := range s.Of.Columns {
+		names = append(names, c.Name)
+		for _, unit := range []string{inDays, inMonths} {
+			if _, there := s.Numbers[c.Name+unit]; there {
+				names = append(names, c.Name+unit)
+			}
+		}
+	}
+	return names
+}
+
+// numberIn is a column of a table as a number.
+func numberIn(d databases.Dialect, table, number string) string {
+	column, unit := dated(number)
+	if column == "" {
+		return table + "." + d.Name(number)
+	}
+	at := table + "." + d.Name(column)
+	days := map[databases.Dialect]string{
+		databases.PostgreSQL: "(cast(%s as date) - date '1970-01-01')",
+		databases.MariaDB:    "to_days(%s)",
+		databases.SQLite:     "cast(julianday(date(%s)) + 0.5 as integer)",
+	}
+	months := map[databases.Dialect]string{
+		databases.PostgreSQL: "cast(extract(year from %[1]s) * 12 + extract(month from %[1]s) as integer)",
+		databases.MariaDB:    "period_diff(extract(year_month from %s), 190001)",
+		databases.SQLite:     "(strftime('%%Y', %[1]s) * 12 + strftime('%%m', %[1]s))",
+	}
+	if unit == inMonths {
+		return fmt.Sprintf(months[d], at)
+	}
+	return fmt.Sprintf(days[d], at)
+}
