@@ -210,6 +210,7 @@ func (f *File) repetition(l *learnt, r Repeated) {
 		l.replay = sameness(f, r.First, again, r.Apart, r.Bursts)
 		if strings.Contains(l.replay, "body: identity") {
 			renewed(f, r)
+			misstated(f, r)
 		}
 		if leadsBeside(f, r.First, again, r.Apart, r.Bursts) {
 			l.replay = strings.TrimPrefix(l.replay+", headers: [Location]", ", ")
@@ -255,7 +256,7 @@ func sameness(f *File, first Answer, again, apart []Answer, bursts []Burst) stri
 	}
 	for _, c := range bursts {
 		for _, a := range c.Copies {
-			if a.Done() && f.name(a) != "" && f.name(a) == f.name(c.After) { // about one thing
+			if a.Done() && !underWay(c.After, a) && f.name(a) != "" && f.name(a) == f.name(c.After) { // about one thing
 				status(a)
 				equal = equal && c.After.says(a)
 			}
@@ -376,8 +377,17 @@ func (l *learnt) bursts(bursts []Burst) {
 				l.inProgress = signature(a)
 				return
 			}
+			if underWay(c.After, a) {
+				l.inProgress = contract.Signature{Statuses: []int{a.Status}}
+				return
+			}
 		}
 	}
+}
+
+// underWay reports that an answer says 202, where what the same request is answered in the end says otherwise: what it asks for is being done.
+func underWay(end, a Answer) bool {
+	return a.Status == http.StatusAccepted && end.Done() && end.Status != http.StatusAccepted
 }
 
 // keyless is what a create without a key is answered.

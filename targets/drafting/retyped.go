@@ -2,6 +2,7 @@ package drafting
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/jsonpointer"
@@ -30,6 +31,36 @@ func asText(value any) bool {
 
 // leastKept is how long a text is at least that was drawn, such as a secret: one that is shorter may be a word that changes as work goes on.
 const leastKept = 8
+
+// misstated doubts repetitions that say another value of what the row has, such as the rate of now, where the first answer has the row's: no row has
+// what they say.
+func misstated(f *File, r Repeated) {
+	if r.Rows != 1 || f.Proof == nil {
+		return
+	}
+	at, column := "", ""
+	Scalars("", r.Again.Body, func(pointer string, value any) {
+		before, there := jsonpointer.Resolve(r.First.Body, pointer)
+		_, name := jsonpointer.Cut(pointer)
+		for _, c := range f.Proof.Table.Columns {
+			kept, has := r.Row[c.Name]
+			if at == "" && there && has && squeezed(c.Name) == squeezed(name) && !moment.MatchString(c.Type) && alikeValues(before, kept) && !alikeValues(value, kept) {
+				at, column = pointer, c.Name
+			}
+		}
+	})
+	if at != "" {
+		f.Doubt("Whether a repetition may say another %s: it did, and %s.%s has what the first answer said, so that no row has the other. Runs compare no more than %s; if it must be the first's, take body: identity out of replay.", at, f.Proof.Table.FullName(), column, f.named().Where())
+	}
+}
+
+// alikeValues reports that a member of an answer is what a column has: as text, or as a number.
+func alikeValues(member any, kept string) bool {
+	said := fmt.Sprint(member)
+	a, err := strconv.ParseFloat(said, 64)
+	b, none := strconv.ParseFloat(kept, 64)
+	return said == kept || err == nil && none == nil && a == b
+}
 
 // renewed doubts repetitions that make another secret, or whatever else is drawn, of which the row keeps the later one: what an answer before it
 // said holds no more. A time may change.

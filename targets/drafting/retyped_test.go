@@ -1,0 +1,43 @@
+package drafting
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+// TestARepetitionThatSaysWhatNoRowHasIsDoubted holds that init says so where the first answer has the row's value, and the same request again another
+// one; what moves on with the row may differ.
+func TestARepetitionThatSaysWhatNoRowHasIsDoubted(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		first, again any
+		kept         string
+		doubted      bool
+	}{
+		"the rate of now":          {0.8123, 0.8456, "0.812300", true},
+		"the row's":                {0.8123, 0.8123, "0.812300", false},
+		"what the row has by now":  {0.8123, 0.8456, "0.845600", false},
+		"a text that no row has":   {"gold", "silver", "gold", true},
+		"what the row never had":   {0.8123, 0.8456, "0.700000", false},
+		"how it was written alone": {0.5, "0.50", "0.500000", false},
+	} {
+		f := &File{Dialect: databases.SQLite, Proof: &Proof{Table: databases.Table{Name: "exchanges", Columns: []databases.Column{{Name: "id", Type: "integer"}, {Name: "rate", Type: "numeric"}}}}}
+		misstated(f, Repeated{Rows: 1, Row: map[string]string{"id": "7", "rate": c.kept}, First: Answer{Status: 201, Body: map[string]any{"rate": c.first}}, Again: Answer{Status: 201, Body: map[string]any{"rate": c.again}}})
+		require.Equal(t, c.doubted, len(f.Doubts) > 0, "%s: %v", name, f.Doubts)
+	}
+}
+
+// TestACopyThatIsUnderWayIsNoReplay holds that 202 to a copy of a request that runs, which is answered 200 or 201 in the end, says that it is in progress.
+func TestACopyThatIsUnderWayIsNoReplay(t *testing.T) {
+	t.Parallel()
+	answer := func(status int) Answer { return Answer{Status: status, Body: map[string]any{"id": "7"}} }
+	var l learnt
+	l.bursts([]Burst{{Copies: []Answer{answer(201), answer(202)}, After: answer(200)}})
+	require.Equal(t, []int{202}, l.inProgress.Statuses)
+	l = learnt{}
+	l.bursts([]Burst{{Copies: []Answer{answer(202), answer(202)}, After: answer(202)}})
+	require.Empty(t, l.inProgress.Statuses)
+}
