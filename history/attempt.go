@@ -9,7 +9,7 @@ type Attempt struct {
 	Probe    bool   `json:"probe,omitempty"` // part of the final retry
 	Lane     string `json:"lane"`
 	Instance int    `json:"instance,omitempty"`  // of the target, to which the connection went, from 1; 0: there is one, or it is not known
-	Body     string `json:"body"`                // Original, Altered, Invalid, Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders, OtherNaming or OtherWay
+	Body     string `json:"body"`                // Original, Altered, Invalid, Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders, OtherNaming, OtherWay or NoCredential
 	Key      string `json:"key,omitempty"`       // empty: sent without a key, or with a blank one
 	BlankKey bool   `json:"blank_key,omitempty"` // the key was sent and holds nothing
 

@@ -40,13 +40,15 @@ const (
 	OtherNaming = "other-naming" // the original, with its natural key in another spelling
 
 	OtherWay = "other-way" // the original, as another operation takes it that makes the same
+
+	NoCredential = "no-credential" // the original, without the headers that say who sends it
 )
 
 // Meaning returns the name of the body that says the same as this one: a correct target
 // may not tell two spellings of one body apart.
 func Meaning(body string) string {
 	switch body {
-	case Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders, OtherNaming, OtherWay:
+	case Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders, OtherNaming, OtherWay, NoCredential:
 		return Original
 	}
 	return body

@@ -31,6 +31,7 @@ const (
 	KeyOmitted      Name = "key-omitted"
 	Neighbours      Name = "neighbours-answered"
 	Respelled       Name = "respelled"
+	TurnedAway      Name = "turned-away"
 	AnsweredLarge   Name = "answered-large"
 	AnsweredHuge    Name = "answered-huge"
 	AnsweredEmpty   Name = "answered-empty"
@@ -76,6 +77,7 @@ const (
 	NoWaitRemembered Obstacle = "there is no wait for: remembered between two sendings"
 	NoLook           Obstacle = "there is no look after a sending"
 	NoRespell        Obstacle = "there is no respell after a sending"
+	NoCredential     Obstacle = "there is no respell: {spelling: no-credential} both before and after another sending"
 	NoLargeAnswer    Obstacle = "no answer: large is asked for"
 	NoHugeAnswer     Obstacle = "no answer: huge is asked for"
 	NoEmptyAnswer    Obstacle = "no answer: empty is asked for"
@@ -224,6 +226,10 @@ func bodiesAndKeys() []Proof {
 		{
 			Name: Respelled, Sentence: "the same request in another spelling was taken for a repetition, or for another request",
 			Impossible: []Obstacle{NoRespell},
+		},
+		{
+			Name: TurnedAway, Sentence: "a request without the credential was refused before there was anything to tell of, and one reached the target afterwards",
+			Impossible: []Obstacle{NoCredential},
 		},
 		{
 			Name: AnsweredLarge, Sentence: "it was acknowledged with 64 KiB or more, and the same request came again",
