@@ -29,6 +29,11 @@ func MaskedHeaders() []string {
 	return []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "X-Api-Token", "X-Auth-Token"}
 }
 
+// MayNameSender reports that a request carries what usually says who sends it: a header that is masked, or a signature.
+func (r Request) MayNameSender() bool {
+	return r.Sign != nil || slices.ContainsFunc(MaskedHeaders(), r.has)
+}
+
 // masked reports that nothing can be read in a header.
 func (v *validator) masked(header string) bool {
 	return slices.ContainsFunc(append(MaskedHeaders(), v.target.Redact...), func(masked string) bool {

@@ -145,6 +145,8 @@ type Request struct {
 	Written   string            `yaml:"written" json:"written,omitempty"`     // template of a text in which the members of Text stand
 	Query     map[string]any    `yaml:"query" json:"query,omitempty"`         // sent as the query of the path, with no body
 	Sign      *Sign             `yaml:"sign" json:"sign,omitempty"`           // nil: it is not signed
+
+	Credential []string `yaml:"credential" json:"credential,omitempty"` // names of the headers that say who sends it, without which it is refused; none: not known
 }
 
 // Key says how an operation takes its idempotency key, and where clients get one.

@@ -171,6 +171,7 @@ func (v *validator) operation(path string, o Operation) {
 		templatesIn(v, at+"/body", asking.Body)
 	}
 	v.sign(path, o)
+	credential(v, path, o)
 	kind, members := o.Request.Payload()
 	for _, which := range []Variant{Altered, Invalid} {
 		if o.changes(which) != nil && kind == NoPayload {

@@ -60,6 +60,29 @@ func (v *validator) sign(path string, o Operation) {
 	}
 }
 
+// credential looks for headers that no request has, and for the key's, without which a request is refused for another reason.
+func credential(v *validator, path string, o Operation) {
+	for n, name := range o.Request.Credential {
+		at := path + jsonpointer.Of("request", "credential", n)
+		switch {
+		case o.Key.In == contract.KeyInHeader && strings.EqualFold(name, o.Key.Name):
+			v.addMistake(at, "this header is the key's, which says nothing of who sends")
+		case !o.Request.has(name):
+			v.addMistake(at, "the request has no header %s; expected one of headers, or that of sign", name)
+		}
+	}
+}
+
+// has reports that a header stands in a request, or is that of its signature.
+func (r Request) has(name string) bool {
+	for header := range r.Header {
+		if strings.EqualFold(header, name) {
+			return true
+		}
+	}
+	return r.Sign != nil && strings.EqualFold(r.Sign.Header, name)
+}
+
 // leaveHeader adds a mistake if the request names a header that it must not.
 func leaveHeader(v *validator, path string, o Operation, name, why string) {
 	for header := range o.Request.Header {

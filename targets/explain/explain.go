@@ -90,6 +90,7 @@ func (x *explainer) explain() {
 	x.identity()
 	missingKey(x)
 	x.principals()
+	credential(x)
 	x.operations()
 	parents(x)
 	if x.repeatable() {

@@ -24,6 +24,15 @@ func (x *explainer) principals() {
 	}
 }
 
+// credential says what somebody is told who does not say who he is.
+func credential(x *explainer) {
+	names := x.operation.Request.Credential
+	if len(names) == 0 || !x.keyed() && len(x.contract.NaturalKey) == 0 {
+		return
+	}
+	x.held("request.credential", "A request without %s, which is refused before something was created, is refused afterwards as well", english.List(names, "and"))
+}
+
 // twoPrincipals says what a key means that two principals use.
 func twoPrincipals(x *explainer, scope contract.KeyScope, one, other string) {
 	x.held(everyContract, "Neither of %s and %s is shown what the other one sent", one, other)
