@@ -26,6 +26,7 @@ const (
 	NeedsExpiry      Need = "expiry"
 	NeedsMemory      Need = "memory"
 	NeedsPrincipals  Need = "principals"
+	NeedsCredential  Need = "credential"
 	NeedsOperations  Need = "operations"
 	NeedsParents     Need = "parents"
 	NeedsWays        Need = "ways"
@@ -76,6 +77,7 @@ func NeedTable() []NeedRow {
 		{Need: NeedsExpiry, MetBy: "a `key`, and `contract.expiry.after` of a minute at most", Implied: true},
 		{Need: NeedsMemory, MetBy: "no `contract.expiry.after` of less than a second", Implied: true},
 		{Need: NeedsPrincipals, MetBy: "two `principals`, and no `scope.principal: shared`", Implied: true},
+		{Need: NeedsCredential, MetBy: "`request.credential`: headers without which a request is refused", Implied: true},
 		{Need: NeedsOperations, MetBy: "two operations with a `key`", Implied: true},
 		{Need: NeedsParents, MetBy: "a path with something of `prepare`: `/orders/{{.Prepared.ID}}/payments`", Implied: true},
 		{Need: NeedsWays, MetBy: "another operation with `same_as`, or `same_as` of the run's: two ways to make the same", Implied: true},

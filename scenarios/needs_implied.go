@@ -126,6 +126,8 @@ func (s Spelling) needs() []Need {
 		return []Need{NeedsHeaderKey, NeedsRequiredKey, NeedsChosenKey}
 	case SpellingNatural:
 		return []Need{NeedsNaming}
+	case SpellingNoCredential:
+		return []Need{NeedsCredential}
 	case SpellingNumbers:
 		return []Need{NeedsSameJSON, NeedsNumbers}
 	default:

@@ -35,6 +35,7 @@ func (s *Scenario) shape() shape {
 	c.clear(proofs.NoWaitCommitted, s.sendsAround(WaitCommitted))
 	c.clear(proofs.NoWaitExpired, s.sendsAround(WaitExpired))
 	c.clear(proofs.NoWaitRemembered, s.sendsAround(WaitRemembered))
+	c.clear(proofs.NoCredential, s.asksWithoutCredential())
 	s.clearBySendings(c)
 	s.clearBySteps(c)
 	return c
@@ -92,6 +93,20 @@ func (s *Scenario) clearBySteps(c shape) {
 		flushed = flushed || step.Flush != "" && sent
 		sent = sent || sends
 	}
+}
+
+// asksWithoutCredential reports that a request without the credential comes before one with it, and another one after it.
+func (s *Scenario) asksWithoutCredential() bool {
+	before, told := false, false
+	for _, step := range s.Steps {
+		stranger := step.Respell != nil && step.Respell.Spelling == SpellingNoCredential
+		if stranger && told {
+			return true
+		}
+		before = before || stranger
+		told = told || before && !stranger && step.corrects()
+	}
+	return false
 }
 
 // corrects reports that a step sends the original body, however it is spelled.

@@ -76,6 +76,8 @@ func (r Respell) body() string {
 		return history.TwoHeaders
 	case SpellingNatural:
 		return history.OtherNaming
+	case SpellingNoCredential:
+		return history.NoCredential
 	default:
 		return history.Reordered
 	}

@@ -234,14 +234,16 @@ type Spelling string
 
 // The spellings: members in another order, with spaces and escapes; whole numbers with a fraction of zero;
 // headers that tell of another client, place and time, in another order; the name of the key's header in another
-// case; a second key in a second header of that name; or the natural key in the other case, or with a blank behind it.
+// case; a second key in a second header of that name; the natural key in the other case, or with a blank behind it; or
+// without the headers that say who sends it.
 const (
-	SpellingOrder      Spelling = "order"
-	SpellingNumbers    Spelling = "numbers"
-	SpellingElsewhere  Spelling = "elsewhere"
-	SpellingHeaderCase Spelling = "header-case"
-	SpellingTwoHeaders Spelling = "two-headers"
-	SpellingNatural    Spelling = "natural-key"
+	SpellingOrder        Spelling = "order"
+	SpellingNumbers      Spelling = "numbers"
+	SpellingElsewhere    Spelling = "elsewhere"
+	SpellingHeaderCase   Spelling = "header-case"
+	SpellingTwoHeaders   Spelling = "two-headers"
+	SpellingNatural      Spelling = "natural-key"
+	SpellingNoCredential Spelling = "no-credential"
 )
 
 // Look asks the database once for a row of the intent.

@@ -226,7 +226,7 @@ func (x *simplifier) step(i int) {
 	case s.Respell != nil:
 		if other := map[Spelling]string{
 			SpellingElsewhere: "the other place", SpellingHeaderCase: "the other case", SpellingTwoHeaders: "the second key",
-			SpellingNatural: "the other spelling",
+			SpellingNatural: "the other spelling", SpellingNoCredential: "the missing credential",
 		}[s.Respell.Spelling]; other != "" {
 			x.add(other, func(to *Scenario) { to.Steps[i] = Step{Send: &to.Steps[i].Respell.Send} })
 		}

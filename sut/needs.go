@@ -265,12 +265,22 @@ func (n *needs) others() {
 	s, promise := n.system, n.promise
 	n.unless(promise.Scope.Principal != contract.ScopeShared, scenarios.NeedsPrincipals, "all principals share their keys on purpose (scope.principal)")
 	n.but(len(s.Principals) > 1, scenarios.NeedsPrincipals, "the target file names fewer than two principals", n.byLine(checker.SeveralUsers, "principals"))
+	n.credential()
 	n.unless(len(s.Operations) > 1, scenarios.NeedsOperations, "the target file has fewer than two operations that take a key")
 	n.unless(s.Operation().HasParent(), scenarios.NeedsParents, "the operation's path has nothing of prepare, so there are no two parents to send one key to")
 	for need, size := range map[scenarios.Need]targets.AnswerSize{scenarios.NeedsLargeAnswer: targets.LargeAnswer, scenarios.NeedsHugeAnswer: targets.HugeAnswer, scenarios.NeedsEmptyAnswer: targets.EmptyAnswer} {
 		_, declared := s.Operation().Answers[size]
 		n.but(declared, need, "the target file does not say how to ask for such an answer (answers."+string(size)+")", n.byLine(checker.AnswersBySize, "answers"))
 	}
+}
+
+// credential is about what says who sends. A target that asks nobody who he is has nothing to name.
+func (n *needs) credential() {
+	request, lets := n.system.Operation().Request, checker.Untried{}
+	if request.MayNameSender() {
+		lets = n.byLine(checker.NoCredential, "request.credential")
+	}
+	n.but(len(request.Credential) > 0, scenarios.NeedsCredential, "the target file names no headers without which a request is refused (request.credential)", lets)
 }
 
 // wholeNumber is a template that always gives a whole number.

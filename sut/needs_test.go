@@ -2,6 +2,7 @@ package sut_test
 
 import (
 	"io/fs"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,6 +58,9 @@ operations:
 		checker.LongWork: "work", checker.SeveralUsers: "principals", checker.OtherBodies: "alter", checker.CorrectedForms: "invalid",
 		checker.MadeAgain: "remove", checker.ForgottenKeys: "contract.expiry", checker.AnswersBySize: "answers",
 	}, all)
+	signedIn := strings.Replace(file, "path: /notes", "path: /notes, headers: {Authorization: Bearer x}", 1)
+	all = untried(t, sut.Options{Target: "target.yaml", Source: []byte(signedIn)})
+	require.Equal(t, "request.credential", all[checker.NoCredential])
 	all = untried(t, written("    alter: {amount: 2}\ncontract: {scope: {principal: shared}}\n"))
 	require.NotContains(t, all, checker.OtherBodies, "it is tried")
 	require.NotContains(t, all, checker.SeveralUsers, "no line lets it: principals share their keys on purpose")
