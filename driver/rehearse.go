@@ -65,7 +65,11 @@ func (r *requests) rehearse(i scenarios.PlannedIntent, a scenarios.PlannedAttemp
 			}
 		}
 	}
+	leaveCredential(&all.Rendered, one, a.Body)
 	r.rehearseSecrets(&all, one.operation.Request)
+	if leavesSignature(one, a.Body) {
+		all.Sign, all.Over = nil, ""
+	}
 	return all
 }
 

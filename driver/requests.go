@@ -132,6 +132,7 @@ func (r *requests) render(i scenarios.PlannedIntent) (history.Intent, error) {
 			delete(shown.Header, name)
 		}
 		_ = respell(&shown, body, one.promise) // sendable has seen that it can be done
+		leaveCredential(&shown, one, body)
 		said := history.Body{
 			Marker: one.marker, Method: shown.Method, Path: shown.Path, Header: shown.Header, Content: string(shown.Body), Says: string(shown.Says),
 		}
@@ -225,6 +226,7 @@ func (r *requests) build(a history.Attempt, timeout time.Duration) *outgoing {
 	// Sign last: a signature covers the key, the spelling and the headers of this attempt.
 	// sendable has seen that it can be done.
 	_ = one.operation.Sign(&request, basePath(r.config.Target), a.Key, time.Now())
+	leaveCredential(&request, one, a.Body)
 	timeout = cmp.Or(max(timeout, 0), usualTimeout)
 	// Only the clean lane: on a lane that swallows answers, more patience is only lost
 	// time.
