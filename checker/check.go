@@ -134,6 +134,7 @@ func rules() []rule {
 		func(e *evaluation, m moment, traces []*trace) { checkEffects(e, m, traces[0]) },
 		checkSeen,
 		checkGroups,
+		checkStrangers,
 	}
 }
 

@@ -311,7 +311,8 @@ func inLowerCase(a history.Attempt) history.Attempt { a.Body = history.HeaderCas
 
 func twoKeys(a history.Attempt) history.Attempt { a.Body = history.TwoHeaders; return a }
 
-func elsewhere(a history.Attempt) history.Attempt { a.Body = history.Elsewhere; return a }
+func withoutCredential(a history.Attempt) history.Attempt { a.Body = history.NoCredential; return a }
+func elsewhere(a history.Attempt) history.Attempt         { a.Body = history.Elsewhere; return a }
 
 func blank(a history.Attempt) history.Attempt { a.Key, a.BlankKey = noKey, true; return a }
 

@@ -18,7 +18,7 @@ func TestProofsAreExplained(t *testing.T) {
 		proofs.Acknowledged, proofs.Replayed, proofs.Overlapped, proofs.ResponseLost, proofs.RequestLost,
 		proofs.CommittedBefore, proofs.RetriedRunning, proofs.Delayed, proofs.GaveUp, proofs.LeftRunning,
 		proofs.BothBodies, proofs.DistinctKeys, proofs.KeysDiffer, proofs.KeyOmitted,
-		proofs.Neighbours, proofs.Respelled, proofs.Expired, proofs.RetriedLate, proofs.Looked,
+		proofs.Neighbours, proofs.Respelled, proofs.TurnedAway, proofs.Expired, proofs.RetriedLate, proofs.Looked,
 		proofs.WritesHeld, proofs.Swept, proofs.Crashed, proofs.Restarted,
 	} {
 		h := right()
@@ -282,6 +282,12 @@ func TestProofs(t *testing.T) {
 		{proofs.Respelled, "respelled and refused as another", true, alone(story(a, reordered(mismatch())))},
 		{proofs.Respelled, "respelled and refused for its form", false, alone(story(a, reordered(r)))},
 		{proofs.Respelled, "respelled and lost", false, alone(story(a, reordered(u)))},
+		{proofs.TurnedAway, "refused without the credential, and again", true, alone(story(withoutCredential(r), a, withoutCredential(r)))},
+		{proofs.TurnedAway, "refused, and then answered", true, alone(story(withoutCredential(r), a, withoutCredential(a)))},
+		{proofs.TurnedAway, "not refused", false, alone(story(withoutCredential(a), a, withoutCredential(a)))},
+		{proofs.TurnedAway, "refused, and nothing came of it", false, alone(story(withoutCredential(r), r, withoutCredential(r)))},
+		{proofs.TurnedAway, "the second was lost on its way", false, alone(story(withoutCredential(r), a, withoutCredential(refused())))},
+		{proofs.TurnedAway, "always with it", false, alone(story(r, a, a))},
 		{proofs.Respelled, "not respelled", false, alone(story(a, a))},
 		{proofs.Respelled, "name in lower case and refused", true, alone(story(a, inLowerCase(r)))},
 		{proofs.Respelled, "two keys and refused", true, alone(story(twoKeys(r)))},

@@ -34,6 +34,7 @@ func exerciseRules() map[proofs.Name]exerciseRule {
 		proofs.KeyOmitted:    anyAttempt(func(_ *evaluation, a *classified) bool { return a.Key == "" && reachedTarget(a) }),
 		proofs.Neighbours:    neighboursAnswered,
 		proofs.Respelled:     respelled,
+		proofs.TurnedAway:    turnedAway,
 		proofs.AnsweredLarge: answeredWith(largeAnswer),
 		proofs.AnsweredHuge:  answeredWith(hugeAnswer),
 		proofs.AnsweredEmpty: pair(func(e *evaluation, a, b *classified) bool {

@@ -105,7 +105,7 @@ func (e *evaluation) evidence(m moment, tr *trace) []*classified {
 	}
 	var all []*classified
 	for _, one := range traces {
-		all = append(append(all, one.until(m).whole().attempts...), one.refused...)
+		all = append(append(append(all, one.until(m).whole().attempts...), one.refused...), one.strangers...)
 	}
 	slices.SortStableFunc(all, func(a, b *classified) int { return cmp.Compare(a.Start, b.Start) })
 	return all

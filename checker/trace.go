@@ -49,6 +49,7 @@ type trace struct {
 	operation          *contract.Operation
 	attempts           []*classified
 	refused            []*classified // sent with the invalid body: the target refused all of them, and no other rule judges them
+	strangers          []*classified // sent without the credential: no other rule judges them
 	taken              *classified   // the first with an invalid body that the target did not refuse; nil: it refused all, or none was sent
 	twin               bool          // shares its marker, so that a row cannot be told to be its own
 	beforeRemoval      *trace        // the part of the trace before its row was removed; nil: none was
@@ -110,6 +111,7 @@ func (t *Terms) markerGroups(h *history.History) []*markerGroup {
 		}
 	}
 	for _, mg := range all {
+		setStrangersApart(mg.traces)
 		setInvalidApart(t, mg.traces)
 	}
 	return all

@@ -191,7 +191,7 @@ func Defects() []Defect {
 			Name: "scope-too-wide",
 			Does: "The record is found by the key alone: without the customer, the operation, or the path that the request belongs to. Somebody else's key, or the same key elsewhere, meets a foreign record.",
 			Mend: "Make the customer, the operation and the parent part of the record and of its unique index. Look who asks before anything is replayed.",
-			Play: []string{"same-key-two-principals", "same-key-two-operations", "same-key-two-parents"},
+			Play: []string{"same-key-two-principals", "same-key-two-operations", "same-key-two-parents", "no-credential"},
 			Look: "the columns of the unique index on the key: the one that is missing is named by the scenario that fails",
 			How:  "scope",
 			Designs: []string{
@@ -200,6 +200,7 @@ func Defects() []Defect {
 			},
 			Signs: []Sign{
 				{Kind: checker.Leak, Needs: []checker.Circumstance{checker.OtherPrincipal}, Fails: []Group{Scope}},
+				{Kind: checker.Leak, Needs: []checker.Circumstance{checker.NoCredentials}, Fails: []Group{Scope}},
 				{Kind: checker.FalseConflict, Needs: []checker.Circumstance{checker.OtherPrincipal}, Fails: []Group{Scope}},
 				{Kind: checker.LostWrite, Needs: []checker.Circumstance{checker.OtherIntent}, Fails: []Group{Scope}},
 				{Kind: checker.AlteredBody, Detail: "scope", Needs: []checker.Circumstance{checker.OtherIntent}},

@@ -62,7 +62,7 @@ var Members = sync.OnceValue(func() map[Group][]string {
 		KeyHeader:  {"key-header-case", "key-two-headers"},
 		Ways:       {"same-key-two-ways", "same-key-two-ways-at-once"},
 		MissingKey: {"missing-key"},
-		Scope:      {"same-form-two-parents", "same-form-two-principals", "same-key-two-operations", "same-key-two-parents", "same-key-two-principals"},
+		Scope:      {"no-credential", "same-form-two-parents", "same-form-two-principals", "same-key-two-operations", "same-key-two-parents", "same-key-two-principals"},
 		Twins:      {"distinct-twins", "read-after-create"},
 		Again:      {"made-again"},
 		Answers:    {"large-answer", "huge-answer", "empty-answer"},

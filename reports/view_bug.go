@@ -62,6 +62,10 @@ func bugOfOne(f checker.Finding) string {
 			return fmt.Sprintf("The same request, sent in another way, was rejected (%s)%s", statusOf(f, contradicting(f, 0)), when(f))
 		}
 		return fmt.Sprintf("A new request was rejected as a duplicate (%s)%s", statusOf(f, contradicting(f, 0)), when(f))
+	case checker.Leak:
+		if f.Detail == history.NoCredential {
+			return fmt.Sprintf("A request without a credential was told of what had been created with one (%s)", statusOf(f, contradicting(f, 0)))
+		}
 	case checker.MissingKeyAccepted:
 		return fmt.Sprintf("A request without the required key was accepted (%s)", statusOf(f, yes(f)))
 	case checker.Unanswered:
@@ -313,6 +317,8 @@ func circumstanceWords(c checker.Circumstance) string {
 	switch c {
 	case checker.OtherBody:
 		return "another body"
+	case checker.NoCredentials:
+		return "no credential"
 	case checker.NoKey:
 		return "no key"
 	case checker.Overlapping:

@@ -63,7 +63,14 @@ func TestABugIsOneSentence(t *testing.T) {
 			f.Detail, f.Outcomes[0] = history.Elsewhere, checker.Exists
 			f.Attempts[0].Status, f.Attempts[1].Status = 409, 422
 		}),
-		"A request without the required key was accepted (201)":                                                                  two(checker.MissingKeyAccepted, nil),
+		"A request without the required key was accepted (201)": two(checker.MissingKeyAccepted, nil),
+		"A request without a credential was told of what had been created with one (201)": two(checker.Leak, func(f *checker.Finding) {
+			f.Detail = history.NoCredential
+			f.Attempts[0].Body, f.Attempts[0].Status, f.Attempts[1].Status = history.NoCredential, 401, 200
+			f.Outcomes[0], f.Outcomes[1] = checker.Rejected, checker.Acknowledged
+			f.Attempts = append(f.Attempts, f.Attempts[0])
+			f.Attempts[2].Status, f.Outcomes = 201, append(f.Outcomes, checker.Acknowledged)
+		}),
 		"The row is there, but every retry gets no answer: the client never learns of it":                                        two(checker.RefusedThoughDone, func(f *checker.Finding) { f.Attempts[1].Complete = false }),
 		"The row is there, but every retry gets a 200 that is no acknowledgement by the contract: the client never learns of it": two(checker.RefusedThoughDone, func(f *checker.Finding) { f.Attempts[1].Status, f.Outcomes[1] = 200, checker.Exists }),
 		"The side effect “mails” is wrong: expected rows 1, observed rows 2": two(checker.EffectMismatch, func(f *checker.Finding) {

@@ -85,6 +85,9 @@ func contradicting(f checker.Finding, first int) int {
 			}
 		}
 	case checker.Leak:
+		if f.Detail == history.NoCredential {
+			return firstWhere(f, func(i int) bool { return told(f, i) && f.Attempts[i].Body == history.NoCredential })
+		}
 		return firstWhere(f, func(i int) bool { return told(f, i) && f.Attempts[i].Intent != one.Intent })
 	case checker.Unanswered, checker.TargetDied:
 		return firstWhere(f, func(i int) bool { return !f.Attempts[i].Complete })
