@@ -55,6 +55,9 @@ func (f Finding) judge(s *sut.System, plan scenarios.Plan, told bool) (j curl.Ju
 			j.Effects = append(j.Effects, curl.Effect{Query: e.Query, Rows: e.Rows, Value: e.Value, Delta: e.Delta})
 		}
 	}
+	if j.Sees == curl.Leaked && finding.Detail == history.NoCredential {
+		j.Sees = curl.Told
+	}
 	if j.Sees == curl.Lost && o.Rows.Identity == "" {
 		j.Identity = contract.Identity{} // the rows do not say it
 	}

@@ -120,6 +120,7 @@ const (
 	Keyless              // it was done without a key
 	Differs              // two answers to one request
 	Leaked               // an answer has the marker of another intent
+	Told                 // it was done for somebody without a credential
 	Undeclared           // an answer below 400 that the contract does not name
 	Died                 // a new request is not done any more
 	Wrong                // the number of effects

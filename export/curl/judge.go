@@ -13,15 +13,16 @@ import (
 
 // The bodies that a final retry leaves alone: nothing is promised of them, or that they are refused.
 const (
-	altered = "altered"
-	invalid = "invalid"
+	altered      = "altered"
+	invalid      = "invalid"
+	noCredential = "no-credential"
 )
 
 // name is what a member of a body, or a header, is called, where a script can look for it.
 var name = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// ordinary reports that a body is one that is to be done, and done once.
-func ordinary(body string) bool { return body != altered && body != invalid }
+// ordinary reports that a body is one that is to be done, and done once, for who sends it.
+func ordinary(body string) bool { return body != altered && body != invalid && body != noCredential }
 
 // judging writes what a page has about whether it happened again.
 type judging struct{ *writer }
@@ -41,7 +42,7 @@ func (w judging) judge() {
 	write := map[Condition]func(){
 		TooMany: w.tooMany,
 		Lost:    w.lost, Phantom: w.phantom, Refused: w.refused, Mixed: w.mixed, Unanswered: w.unanswered, Altered: w.bothBodies,
-		Corrected: w.corrected, Keyless: w.keyless, Differs: w.differs, Leaked: w.leaked, Undeclared: w.undeclared, Died: w.died, Wrong: w.effects, Gone: w.gone,
+		Corrected: w.corrected, Keyless: w.keyless, Differs: w.differs, Leaked: w.leaked, Told: w.told, Undeclared: w.undeclared, Died: w.died, Wrong: w.effects, Gone: w.gone,
 	}[j.Sees]
 	if write != nil {
 		write()
@@ -380,6 +381,24 @@ func (w judging) leaked() {
 		}
 	}
 	w.done()
+}
+
+// told looks for a request without a credential that was done when there was something to tell of, and not before.
+func (w judging) told() {
+	var before, after []*asked
+	done := map[string]bool{}
+	for _, a := range w.page.asked {
+		switch {
+		case a.attempt.Body != noCredential:
+			done[a.intent] = true
+		case done[a.intent]:
+			after = append(after, a)
+		default:
+			before = append(before, a)
+		}
+	}
+	w.check("some_fresh %s && ! some_fresh %s && again=yes", answers(after), answers(before))
+	w.reached()
 }
 
 // undeclared looks for an answer below 400 that no line of the contract names.

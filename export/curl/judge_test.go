@@ -125,7 +125,20 @@ func TestAScriptSeesByItselfWhetherItHappenedAgain(t *testing.T) {
 		"mixed":         {scenario("send", "twins: 2\n"), curl.Judge{Sees: curl.Mixed}, secondKey(always(409, "")), same},
 		"both bodies":   {scenario(other, ""), curl.Judge{Sees: curl.Altered}, same, refuseOther},
 		"without a key": {scenario("tabs: [{at: 0s, key: none}]", ""), curl.Judge{Sees: curl.Keyless}, same, always(400, "")},
-		"undeclared":    {scenario(twice, ""), curl.Judge{Sees: curl.Undeclared}, after(always(200, "null")), same},
+		"told without a credential": {scenario("respell: {spelling: no-credential}, send, respell: {spelling: no-credential}", ""), curl.Judge{Sees: curl.Told}, func(w http.ResponseWriter, n int, key, body string) {
+			if n == 1 {
+				always(401, "")(w, n, key, body)
+				return
+			}
+			same(w, n, key, body)
+		}, func(w http.ResponseWriter, n int, key, body string) {
+			if n != 2 {
+				always(401, "")(w, n, key, body)
+				return
+			}
+			same(w, n, key, body)
+		}},
+		"undeclared": {scenario(twice, ""), curl.Judge{Sees: curl.Undeclared}, after(always(200, "null")), same},
 		"leaked": {scenario("send", "neighbours: {of: 2, keys: case}\n"), curl.Judge{Sees: curl.Leaked}, firstBody(), func(w http.ResponseWriter, n int, key, body string) {
 			always(201, body)(w, n, key, body)
 		}},
