@@ -20,7 +20,7 @@ func replayBeforeAuthorisationDesign() Design {
 		Key:      requiredKey(),
 		Twin:     "unique-key",
 		Shows:    []string{"leak", "lost-acknowledged-write"},
-		By:       []string{"same-form-two-principals"},
+		By:       []string{"same-form-two-principals", "no-credential"},
 		schema:   []string{ordersTable, keysTable},
 		accounts: lateSignIn,
 		handler:  func(a *api) handler { return cached(signedIn(needKey(newUniqueKey(a).create))) },

@@ -103,6 +103,9 @@ func (d Design) operation(of kind) targets.Operation {
 			Content:  map[string]string{"amount": "/amount"},
 		},
 	}
+	if d.accounts != guests {
+		o.Request.Credential = []string{"Authorization"}
+	}
 	if of == kindOrder {
 		o.Effects = d.effects
 	}
