@@ -178,7 +178,7 @@ func settleAlter(ctx context.Context, i *inquiry, r *drafting.Repeated, equal al
 }
 
 // besides asks what stands for itself: other spellings of a key, removals, balances and numbers that creates change, rows that nothing links to
-// the created one, bodies that are refused, and later states of a row.
+// the created one, bodies and senders that are refused, and later states of a row.
 func besides(ctx context.Context, i *inquiry, r *drafting.Repeated, before []sums) error {
 	if err := spelled(ctx, i, r); err != nil {
 		return err
@@ -197,6 +197,9 @@ func besides(ctx context.Context, i *inquiry, r *drafting.Repeated, before []sum
 		return err
 	}
 	if err := refuses(ctx, i, r); err != nil {
+		return err
+	}
+	if err := turnsAway(ctx, i, r); err != nil {
 		return err
 	}
 	states(ctx, i, *r)

@@ -207,6 +207,7 @@ func (f *File) operation() {
 	if d.Sign != nil {
 		f.line("      sign: %s", flow(signing(d.Sign.Sign)))
 	}
+	writeCredential(f)
 	if d.Key.In != contract.KeyNowhere {
 		if f.KeySeen != "" {
 			f.remark("    ", "The source names no key: %s.", f.KeySeen)

@@ -79,11 +79,12 @@ type Repeated struct {
 	OtherBodies
 }
 
-// OtherBodies are answers to bodies that are refused. The zero value: none was sent.
+// OtherBodies are answers to requests that are refused. The zero value: none was sent.
 type OtherBodies struct {
 	Mismatches []Answer // more refusals of another body under the key of a create, each of another create
 	Unlike     []Answer // answers to requests that are no such bodies, of which some may be refused, too: without a member, or with a key of another form
 	Invalid    Refusal  // of a body with a negative number
+	Credential Credential
 }
 
 // Retold is how a create is answered that names what is there already.
@@ -120,6 +121,7 @@ type learnt struct {
 	missing     contract.Signature // a key is required
 	declined    contract.Signature // business
 	invalid     Refusal            // of a body with a negative number
+	credential  Credential
 
 	success Success // by which every acknowledgement is known, beside its status
 
@@ -130,7 +132,7 @@ type learnt struct {
 // open. It promises only what was seen: what the file promises too much is a false finding in each
 // run, and what it promises too little is a doubt that its reader sees.
 func (f *File) Learn(r Repeated) {
-	l := learnt{from: true, invalid: r.Invalid}
+	l := learnt{from: true, invalid: r.Invalid, credential: r.Credential}
 	keyed := f.Draft.Keyed()
 	nameAgain(f, r)
 	if len(r.Declined) > 0 {
