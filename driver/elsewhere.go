@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -16,8 +17,9 @@ import (
 // any other attempt: a phone that changes from Wi-Fi to mobile data. No contract lets them
 // make it another request. Headers that the target file names stay as they are. What is
 // drawn follows from the attempt's ID, so that each attempt differs, and each in the same
-// way again.
-func sendElsewhere(r *targets.Rendered, id string, at time.Time) {
+// way again. The parts of a form are divided by another boundary, as clients draw one for
+// each request (RFC 2046, section 5.1.1), unless by the contract bytes count.
+func sendElsewhere(r *targets.Rendered, id string, at time.Time, mode contract.FingerprintMode) {
 	sum := sha256.Sum256([]byte(id))
 	address := fmt.Sprintf("203.0.113.%d", 1+sum[16]%254) // for documentation (RFC 5737)
 	for name, value := range map[string]string{
@@ -31,6 +33,9 @@ func sendElsewhere(r *targets.Rendered, id string, at time.Time) {
 		if !named(r.Header, name) {
 			r.SetOwnHeader(name, value)
 		}
+	}
+	if mode != contract.FingerprintBytes {
+		r.DivideBy(fmt.Sprintf("doubletap-%x", sum[:8]))
 	}
 }
 

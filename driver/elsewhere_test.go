@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -134,5 +135,33 @@ func TestNeighboursAcrossParentsHaveEachTheirOwn(t *testing.T) {
 		h := r.drive(t)
 		key := h.Attempts[0].Key
 		require.ElementsMatch(t, []string{"/shops/1/orders " + key, "/shops/2/orders " + key}, paths.all())
+	}
+}
+
+// Clients draw the boundary of a form anew for each request.
+func TestAFormFromElsewhereIsDividedByAnotherBoundary(t *testing.T) {
+	t.Parallel()
+	for mode, differs := range map[contract.FingerprintMode]bool{contract.FingerprintUnspecified: true, contract.FingerprintJSON: true, contract.FingerprintBytes: false} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			types, notes := make(chan string, 3), make(chan string, 3)
+			address := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+				types <- r.Header.Get("Content-Type")
+				notes <- r.FormValue("note") + r.FormValue("amount")
+			})
+			r := newRig(t, address, send(), respelled(scenarios.SpellingElsewhere), send())
+			r.Target.Contract.Fingerprint.Mode = mode
+			request := &r.Operations[0].Request
+			request.Body, request.Multipart = nil, request.Body
+			h := r.drive(t)
+			first, second, third := <-types, <-types, <-types
+			require.Equal(t, differs, first != second)
+			require.Equal(t, differs, h.Attempts[1].Own["Content-Type"] == second && second != "")
+			require.Equal(t, first, third)
+			said := <-notes
+			require.Contains(t, said, "1200")
+			require.Equal(t, said, <-notes)
+			require.Equal(t, said, <-notes)
+		})
 	}
 }

@@ -263,7 +263,7 @@ func (r *requests) requestOf(one rendered, a *history.Attempt) targets.Rendered 
 	request, _ := one.withKey(*a)
 	carryWork(&request, one, *a)
 	if elsewhere {
-		sendElsewhere(&request, id, at)
+		sendElsewhere(&request, id, at, one.promise.Fingerprint.Mode)
 	}
 	a.Own = r.secrets.header(request.Own)
 	return request
