@@ -39,6 +39,7 @@ func (r Recorded) Draft(prefix string) Draft {
 	rec.page(r.before, r.Request, "Prepared")
 	linked := rec.link(&d, r.Request)
 	rec.ahead(&d, r.Request, r.before)
+	rec.referred(&d, r.Request, r.before)
 	rec.keep()
 	rec.doubtLogin()
 	prune(&d)

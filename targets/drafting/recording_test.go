@@ -2,6 +2,8 @@ package drafting_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -200,6 +202,39 @@ func TestWhatARecordedPathNamesIsCreatedAhead(t *testing.T) {
 	d := draftOf(t, jsonLogin, named, item("/carts/c-7/items"))
 	require.Equal(t, map[string]string{"/note": "{{.Intent.Reference}}"}, d.Prepare[0].Templates, "another one for each intent")
 	require.Equal(t, map[string]drafting.Extract{"Cart": {JSON: "/data/id"}}, d.Prepare[0].Extract)
+}
+
+// TestWhatARecordedBodyRefersToIsCreatedAhead holds the same for what a body refers to: by a text that the target has drawn, or by a number in a
+// member that is called like the thing.
+func TestWhatARecordedBodyRefersToIsCreatedAhead(t *testing.T) {
+	t.Parallel()
+	cart := exchange{line: "POST http://h/carts", data: `{"note": "my cart"}`, status: 201, answer: `{"id": 4007}`}
+	ticket := exchange{line: "POST http://h/tickets", data: `{"purpose": "upload"}`, status: 201, answer: `{"ticket": {"code": "0f3ab2c19d4e5f60"}}`}
+	echoing := exchange{line: "POST http://h/drafts", data: `{"ref": "0f3ab2c19d4e5f60"}`, status: 201, answer: `{"id": 1, "ref": "0f3ab2c19d4e5f60"}`}
+	for data, c := range map[string]struct {
+		before    []exchange
+		templates map[string]string
+		steps     []string
+	}{
+		`{"note": "a b", "ticket": "0f3ab2c19d4e5f60"}`: {[]exchange{cart, ticket}, map[string]string{"/ticket": "{{.Prepared.Ticket}}"}, []string{"/tickets"}},
+		`{"note": "a b", "of": {"cart_id": 4007}}`:      {[]exchange{cart, ticket}, map[string]string{"/of/cart_id": "{{.Prepared.CartId | json}}"}, []string{"/carts"}},
+		`{"note": "a b", "size": 4007}`:                 {[]exchange{cart}, nil, nil},
+		`{"note": "a b", "cart": 4008}`:                 {[]exchange{cart}, nil, nil},
+		`{"note": "a b", "ref": "0f3ab2c19d4e5f60"}`:    {[]exchange{echoing}, nil, nil},
+	} {
+		d := draftOf(t, append(slices.Clone(c.before), exchange{line: "POST http://h/uploads", data: data, status: 201, answer: `{"id": 9}`})...)
+		var steps []string
+		for _, s := range d.Prepare {
+			steps = append(steps, s.Path)
+		}
+		require.Equal(t, c.steps, steps, data)
+		for pointer, text := range c.templates {
+			require.Equal(t, text, d.Templates[pointer], data)
+		}
+		if c.steps == nil {
+			require.NotContains(t, fmt.Sprint(d.Templates), ".Prepared.", data)
+		}
+	}
 }
 
 // A login creates nothing that is to be found.
