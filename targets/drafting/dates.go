@@ -17,6 +17,12 @@ const (
 	inMonths = " in months"
 )
 
+// What else a row says of a date, and what is no number of its own: when in its month it is, and when in its day.
+const (
+	ofMonth = " day of its month"
+	ofDay   = " time of its day"
+)
+
 // untilWhen matches words in what columns are called that hold how long something goes on, whatever else they are called.
 var untilWhen = regexp.MustCompile(`^(expir.*|until|valid|renew.*|due|next|ends?|through)$`)
 
@@ -36,9 +42,22 @@ func datesIn(t databases.Table, row map[string]string) map[string]float64 {
 		if day, err := time.Parse(time.DateOnly, text[:len(time.DateOnly)]); err == nil {
 			all[c.Name+inDays] = float64(day.Unix() / 86400)
 			all[c.Name+inMonths] = float64(day.Year()*12 + int(day.Month()))
+			all[c.Name+ofMonth], all[c.Name+ofDay] = float64(day.Day()), clock(text[len(time.DateOnly):])
 		}
 	}
 	return all
+}
+
+// clock is the seconds of a time of day that stands behind a date; 0: none does.
+func clock(text string) float64 {
+	if len(text) <= len(time.TimeOnly) {
+		return 0
+	}
+	at, err := time.Parse(time.TimeOnly, text[1:1+len(time.TimeOnly)])
+	if err != nil {
+		return 0
+	}
+	return at.Sub(at.Truncate(24 * time.Hour)).Seconds()
 }
 
 // dated is the column of a date that is a number in some unit; empty: it is a number by itself.
@@ -58,7 +77,8 @@ func IsDate(number string) bool {
 }
 
 // inItsUnit reports that a number which is a date moves by the unit that it is in: by days, if all creates moved it by as many, or else by months. Three
-// months in turn never have as many days.
+// months in turn never have as many days. What is moved by 25 hours, or by a twelfth of a year, has another time of the day, or is another day of the
+// month: it moves by as much only until it comes to the end of a day or a month.
 func inItsUnit(postings []Posting, number string) bool {
 	column, unit := dated(number)
 	if column == "" {
@@ -69,9 +89,21 @@ func inItsUnit(postings []Posting, number string) bool {
 	}
 	alike := true
 	for _, p := range postings {
+		if p.changed(column+ofDay) != 0 {
+			return false
+		}
 		alike = alike && p.each(column+inDays) == postings[0].each(column+inDays)
 	}
+	if unit == inMonths && slices.ContainsFunc(postings, func(p Posting) bool { return !p.sameDay(column) }) {
+		return false
+	}
 	return alike == (unit == inDays)
+}
+
+// sameDay reports that a date is the same day of the month as before, or one at its end where another month is shorter.
+func (p Posting) sameDay(column string) bool {
+	shortest := 28.0
+	return p.changed(column+ofMonth) == 0 || p.Before.Numbers[column+ofMonth] >= shortest && p.After.Numbers[column+ofMonth] >= shortest
 }
 
 // each is by how much each row of a create has changed a number.
