@@ -1,8 +1,12 @@
 package checker_test
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
 )
 
@@ -28,4 +32,17 @@ func TestARepetitionWithoutTheCredential(t *testing.T) {
 		{name: "executed again", story: story(refused, a, withoutCredential(acknowledged(201, "o2")), a).rows(2), want: append(told, "duplicate")},
 		{name: "executed, though it was refused", story: story(refused, a, withoutCredential(rejected(401)), a).rows(2), want: []string{"duplicate"}},
 	})
+}
+
+// TestARefusalWithoutTheCredentialThatStays holds that a target which refuses for good what was refused without the credential at first is not said to have
+// got wrong credentials: they had let plain creates in.
+func TestARefusalWithoutTheCredentialThatStays(t *testing.T) {
+	t.Parallel()
+	no := rejected(401)
+	h := scenes([]*draft{story(withoutCredential(no), no, withoutCredential(no), no).probe(no)})
+	h.Run.Normal = ms(5)
+	res := check(h, terms())
+	require.Equal(t, checker.Inconclusive, res.Verdict)
+	require.Contains(t, strings.Join(res.Reasons, "\n"), "may store its refusal under the key")
+	require.NotContains(t, strings.Join(res.Reasons, "\n"), "credentials are wrong")
 }

@@ -75,6 +75,7 @@ type through struct {
 type entry struct {
 	answered int
 	inside   bool // a request may have got in
+	stranger bool // one without the credential was answered
 }
 
 // newWhole knows what stands in the head of a history. Three things make all parts wait
@@ -210,6 +211,7 @@ func (w *whole) noteEntry(a *history.Attempt) {
 	}
 	w.entry.inside = !slices.Contains([]int{401, 403, 404}, a.Status) && !w.terms.Unauthenticated(*a) || missesKey(w, a)
 	w.entry.answered++
+	w.entry.stranger = w.entry.stranger || a.Body == history.NoCredential
 }
 
 // missesKey reports that an answer says that the key is missing, and not that the credentials are wrong: a member tells, or the same credentials
