@@ -165,7 +165,7 @@ func (f *File) Learn(r Repeated) {
 		if _, altered, _ := Altered(*f); l.original && !keyed && len(r.With) > 0 {
 			f.Doubt("Whether another %s with the same %s is no new create: it got the first one's answer and made no row, so what it said is dropped. If it is one, put it into natural_key: runs show then that it is lost.", altered, strings.Join(l.natural, " and "))
 		}
-		l.bursts(r.Bursts)
+		l.bursts(r.First, r.Bursts)
 	}
 	if l.natural != nil && keyed && r.Taken != nil && r.Taken.Refused() {
 		l.existing = signature(*r.Taken)
@@ -258,7 +258,7 @@ func sameness(f *File, first Answer, again, apart []Answer, bursts []Burst) stri
 	}
 	for _, c := range bursts {
 		for _, a := range c.Copies {
-			if a.Done() && !underWay(c.After, a) && f.name(a) != "" && f.name(a) == f.name(c.After) { // about one thing
+			if a.Done() && !underWay(first, c.After, a) && f.name(a) != "" && f.name(a) == f.name(c.After) { // about one thing
 				status(a)
 				equal = equal && c.After.says(a)
 			}
@@ -372,14 +372,14 @@ func differs(f *File, a, b any) (at string) {
 // bursts is what a request is answered that meets a running one, if one of the bursts has met one. After them all, the same
 // request was answered otherwise: what is answered for good says nothing of what runs. Neither does an answer that there is no such thing,
 // which is the mistake of a look-up that does not see the first one.
-func (l *learnt) bursts(bursts []Burst) {
+func (l *learnt) bursts(first Answer, bursts []Burst) {
 	for _, c := range bursts {
 		for _, a := range c.Copies {
 			if a.Refused() && c.After.Done() && !contract.SaysAbsent(a.Status) {
 				l.inProgress = signature(a)
 				return
 			}
-			if underWay(c.After, a) {
+			if underWay(first, c.After, a) {
 				l.inProgress = contract.Signature{Statuses: []int{a.Status}}
 				return
 			}
@@ -387,9 +387,10 @@ func (l *learnt) bursts(bursts []Burst) {
 	}
 }
 
-// underWay reports that an answer says 202, where what the same request is answered in the end says otherwise: what it asks for is being done.
-func underWay(end, a Answer) bool {
-	return a.Status == http.StatusAccepted && end.Done() && end.Status != http.StatusAccepted
+// underWay reports that an answer says 202, where what the same request is answered in the end says otherwise: what it asks for is being done. Where the
+// first request is answered 202, too, that is how a create is accepted, and not that another one runs.
+func underWay(first, end, a Answer) bool {
+	return a.Status == http.StatusAccepted && first.Status != http.StatusAccepted && end.Done() && end.Status != http.StatusAccepted
 }
 
 // keyless is what a create without a key is answered.

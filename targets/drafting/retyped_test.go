@@ -35,9 +35,11 @@ func TestACopyThatIsUnderWayIsNoReplay(t *testing.T) {
 	t.Parallel()
 	answer := func(status int) Answer { return Answer{Status: status, Body: map[string]any{"id": "7"}} }
 	var l learnt
-	l.bursts([]Burst{{Copies: []Answer{answer(201), answer(202)}, After: answer(200)}})
+	l.bursts(answer(201), []Burst{{Copies: []Answer{answer(201), answer(202)}, After: answer(200)}})
 	require.Equal(t, []int{202}, l.inProgress.Statuses)
 	l = learnt{}
-	l.bursts([]Burst{{Copies: []Answer{answer(202), answer(202)}, After: answer(202)}})
+	l.bursts(answer(202), []Burst{{Copies: []Answer{answer(202), answer(202)}, After: answer(202)}})
 	require.Empty(t, l.inProgress.Statuses)
+	l.bursts(answer(202), []Burst{{Copies: []Answer{answer(202), answer(202)}, After: answer(200)}})
+	require.Empty(t, l.inProgress.Statuses, "a create is accepted with 202, and is done by the end")
 }
