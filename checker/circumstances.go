@@ -14,7 +14,7 @@ type Circumstance string
 // The circumstances, from what is easiest to understand to what is hardest.
 const (
 	OtherBody      Circumstance = "other-body"      // the same key came with another body
-	NoCredentials  Circumstance = "no-credential"   // a request without the credential of who sent the others
+	NoCredential   Circumstance = "no-credential"   // a request without the credential of who sent the others
 	NoKey          Circumstance = "no-key"          // a request without a key, or with a blank one
 	Overlapping    Circumstance = "overlapping"     // two requests were inside the target at once
 	OtherSpelling  Circumstance = "other-spelling"  // the same request in another spelling
@@ -37,7 +37,7 @@ const (
 // Circumstances lists all of them, the easiest to understand first.
 func Circumstances() []Circumstance {
 	return []Circumstance{
-		OtherBody, NoCredentials, NoKey, Overlapping, OtherSpelling, OtherWay, OtherKey, OtherIntent, OtherPrincipal, OtherOperation, OtherInstance,
+		OtherBody, NoCredential, NoKey, Overlapping, OtherSpelling, OtherWay, OtherKey, OtherIntent, OtherPrincipal, OtherOperation, OtherInstance,
 		LostAnswer, Removed, Expired, SlowLink, StoreFlushed, LinkCut, Crashed, Background,
 	}
 }
@@ -60,7 +60,7 @@ func (e *evaluation) circumstances(m moment, tr *trace, f Finding) []Circumstanc
 		}
 	}
 	note(OtherBody, len(tr.refused) > 0 || two(whole.attempts, func(a, b *classified) bool { return a.body != b.body && a.Key == b.Key }))
-	note(NoCredentials, len(tr.strangers) > 0)
+	note(NoCredential, len(tr.strangers) > 0)
 	note(NoKey, tr.operation.Key.In != contract.KeyNowhere && slices.ContainsFunc(whole.attempts, keyless))
 	note(Overlapping, two(all, e.overlapped))
 	note(OtherSpelling, slices.ContainsFunc(whole.attempts, func(a *classified) bool { return a.respelled() && !a.otherWay() }))

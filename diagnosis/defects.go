@@ -200,7 +200,7 @@ func Defects() []Defect {
 			},
 			Signs: []Sign{
 				{Kind: checker.Leak, Needs: []checker.Circumstance{checker.OtherPrincipal}, Fails: []Group{Scope}},
-				{Kind: checker.Leak, Needs: []checker.Circumstance{checker.NoCredentials}, Fails: []Group{Scope}},
+				{Kind: checker.Leak, Needs: []checker.Circumstance{checker.NoCredential}, Fails: []Group{Scope}},
 				{Kind: checker.FalseConflict, Needs: []checker.Circumstance{checker.OtherPrincipal}, Fails: []Group{Scope}},
 				{Kind: checker.LostWrite, Needs: []checker.Circumstance{checker.OtherIntent}, Fails: []Group{Scope}},
 				{Kind: checker.AlteredBody, Detail: "scope", Needs: []checker.Circumstance{checker.OtherIntent}},

@@ -317,7 +317,7 @@ func circumstanceWords(c checker.Circumstance) string {
 	switch c {
 	case checker.OtherBody:
 		return "another body"
-	case checker.NoCredentials:
+	case checker.NoCredential:
 		return "no credential"
 	case checker.NoKey:
 		return "no key"

@@ -278,7 +278,7 @@ func (n *needs) others() {
 func (n *needs) credential() {
 	request, lets := n.system.Operation().Request, checker.Untried{}
 	if request.MayNameSender() {
-		lets = n.byLine(checker.NoCredential, "request.credential")
+		lets = n.byLine(checker.NobodysRequest, "request.credential")
 	}
 	n.but(len(request.Credential) > 0, scenarios.NeedsCredential, "the target file names no headers without which a request is refused (request.credential)", lets)
 }

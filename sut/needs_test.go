@@ -60,7 +60,7 @@ operations:
 	}, all)
 	signedIn := strings.Replace(file, "path: /notes", "path: /notes, headers: {Authorization: Bearer x}", 1)
 	all = untried(t, sut.Options{Target: "target.yaml", Source: []byte(signedIn)})
-	require.Equal(t, "request.credential", all[checker.NoCredential])
+	require.Equal(t, "request.credential", all[checker.NobodysRequest])
 	all = untried(t, written("    alter: {amount: 2}\ncontract: {scope: {principal: shared}}\n"))
 	require.NotContains(t, all, checker.OtherBodies, "it is tried")
 	require.NotContains(t, all, checker.SeveralUsers, "no line lets it: principals share their keys on purpose")
