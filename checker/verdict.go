@@ -115,13 +115,13 @@ func ownDoubts(w *whole) []string {
 		doubts = append(doubts, "the history ends in the middle: the run was killed")
 	}
 	if w.neverReached() {
-		doubts = append(doubts, w.outside())
+		doubts = append(doubts, outside(w))
 	}
 	return slices.Concat(doubts, orphans(w), w.unknownRows())
 }
 
 // outside says why no request may have got in. One without the credential is refused rightly, and where those with it are, that may be why.
-func (w *whole) outside() string {
+func outside(w *whole) string {
 	if w.entry.stranger && w.head.Run.Normal > 0 {
 		return "every request was answered 401, 403 or 404, or redirected to sign in, also with the credential, which had let plain creates in just before: under each key a request without it came first, and the target may store its refusal under the key, or shut its sender out"
 	}
