@@ -118,6 +118,7 @@ func TestThePageSaysWhatOpensMoreScenarios(t *testing.T) {
 		{"`contract.natural_key", "{preset: ietf", ", natural_key: [/note]"},
 		{"`contract.natural_key_ignores", "{preset: ietf", ", natural_key: [/reference], natural_key_ignores: [case]"},
 		{"two `principals`", "name: plain", "\nprincipals: {alice: {Token: a}, bob: {Token: b}}"},
+		{"`request.credential`", "path: \"/orders\"", ", headers: {Authorization: x}, credential: [Authorization]"},
 		{"a second operation", "= :marker}\n", "  refund: {request: {path: /refunds, body: {note: \"{{.Intent.Marker}}\"}}, key: {in: header}, rows: {query: select id from refunds where note = :marker}}\n"},
 		{"an operation with", "= :marker}\n", "  older: {same_as: create, request: {path: /v1/orders, body: {note: \"{{.Intent.Marker}}\"}}, key: {in: header}}\n"},
 		{"`answers:", "identity: /id", "\n    answers: {large: {query: {expand: lines}}, huge: {query: {expand: all}}, empty: {headers: {Prefer: return=minimal}}}"},
