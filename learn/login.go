@@ -39,7 +39,9 @@ func (l *login) lend(d *driver.Config) bool {
 func (l *login) send(ctx context.Context, d *driver.Config, send sending) ([]history.Attempt, error) {
 	lent := l.lend(d)
 	sent, err := send(ctx, *d)
-	unknown := slices.ContainsFunc(sent, func(a history.Attempt) bool { return a.Status == http.StatusUnauthorized })
+	unknown := slices.ContainsFunc(sent, func(a history.Attempt) bool {
+		return a.Status == http.StatusUnauthorized && a.Body != history.NoCredential
+	})
 	if !lent || !unknown && !errors.Is(err, driver.ErrStep) || ctx.Err() != nil { // a step may have been refused as well
 		return sent, err
 	}
