@@ -114,7 +114,9 @@ func TestATotalThatOthersChangeProvesNothing(t *testing.T) {
 			case <-stop:
 				return
 			case <-tick.C:
-				s.move()
+				if s.begun.Load() { // the pilot would take as many moves as creates for theirs
+					s.move()
+				}
 			}
 		}
 	})

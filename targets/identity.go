@@ -30,8 +30,8 @@ func MaskedHeaders() []string {
 }
 
 // MayNameSender reports that a request carries what usually says who sends it: a header that is masked, or a signature.
-func (r Request) MayNameSender() bool {
-	return r.Sign != nil || slices.ContainsFunc(MaskedHeaders(), r.has)
+func (q Request) MayNameSender() bool {
+	return q.Sign != nil || slices.ContainsFunc(MaskedHeaders(), q.has)
 }
 
 // masked reports that nothing can be read in a header.

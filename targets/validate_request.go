@@ -74,13 +74,13 @@ func credential(v *validator, path string, o Operation) {
 }
 
 // has reports that a header stands in a request, or is that of its signature.
-func (r Request) has(name string) bool {
-	for header := range r.Header {
+func (q Request) has(name string) bool {
+	for header := range q.Header {
 		if strings.EqualFold(header, name) {
 			return true
 		}
 	}
-	return r.Sign != nil && strings.EqualFold(r.Sign.Header, name)
+	return q.Sign != nil && strings.EqualFold(q.Sign.Header, name)
 }
 
 // leaveHeader adds a mistake if the request names a header that it must not.
