@@ -1,9 +1,7 @@
 package driver
 
 import (
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -47,23 +45,6 @@ func (r *requests) rehearseHeader(header map[string]string, one rendered, a hist
 		second, header[lower] = r.secondKey(one, a)
 	}
 	return second
-}
-
-// leaveCredential takes the headers that say who sends out of a request that is to have none.
-func leaveCredential(request *targets.Rendered, one rendered, body string) {
-	if body != history.NoCredential {
-		return
-	}
-	for _, name := range one.operation.Request.Credential {
-		maps.DeleteFunc(request.Header, func(header, _ string) bool { return strings.EqualFold(header, name) })
-	}
-}
-
-// leavesSignature reports that what a request is to be sent without is its signature.
-func leavesSignature(one rendered, body string) bool {
-	s := one.operation.Request.Sign
-	return s != nil && body == history.NoCredential &&
-		slices.ContainsFunc(one.operation.Request.Credential, func(name string) bool { return strings.EqualFold(name, s.Header) })
 }
 
 // questionBody names the body with which the final retry asks. It says what the attempt said in the original spelling,

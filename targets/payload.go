@@ -77,7 +77,7 @@ func (r *Rendered) write(o Operation, members map[string]any) error {
 		var boundary string
 		r.Body, boundary, err = multipartOf(members)
 		r.Says = says
-		r.setHeader("Content-Type", "multipart/form-data; boundary="+boundary)
+		r.setHeader("Content-Type", multipartType+boundary)
 	default:
 		r.Body = says
 		r.setType("application/json")
@@ -160,14 +160,16 @@ func textOf(value any) (string, error) {
 // same bytes.
 const usualBoundary = "doubletap-7c1e0f5b9a3d4826"
 
+// multipartType is the type of a form in parts, before its boundary.
+const multipartType = "multipart/form-data; boundary="
+
 // DivideBy puts another boundary between the parts of a form, which says the same; other requests stay as they are. The
 // boundary must be nowhere else in the body.
 func (r *Rendered) DivideBy(boundary string) {
-	const before = "multipart/form-data; boundary="
 	for name, value := range r.Header {
-		if now, is := strings.CutPrefix(value, before); is && strings.EqualFold(name, "Content-Type") && r.Says != nil {
+		if now, is := strings.CutPrefix(value, multipartType); is && strings.EqualFold(name, "Content-Type") && r.Says != nil {
 			r.Body = bytes.ReplaceAll(r.Body, []byte(now), []byte(boundary))
-			r.SetOwnHeader(name, before+boundary)
+			r.SetOwnHeader(name, multipartType+boundary)
 		}
 	}
 }
