@@ -54,6 +54,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if err := makesOne(ctx, i, &r); err != nil {
 		return err
 	}
+	if err := requestIDs(ctx, i, r); err != nil {
+		return err
+	}
 	if asking, err = settleAlter(ctx, i, &r, equal); err != nil {
 		return err
 	}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"net/http"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -50,4 +52,38 @@ func TestInitFindsTheHeaderOfTheKey(t *testing.T) {
 			}
 		})
 	}
+}
+
+// gateway is choosy, and has the gateway in front that many have: of two requests with one id, it lets the second through when the first
+// has been answered.
+type gateway struct {
+	*choosy
+	slow  time.Duration
+	under sync.Map
+}
+
+func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id := r.Header.Get("X-Request-Id")
+	if _, runs := g.under.LoadOrStore(id, true); runs && id != "" {
+		says(w, http.StatusConflict, `{"error": "this request is under way"}`)
+		return
+	}
+	defer g.under.Delete(id)
+	time.Sleep(g.slow)
+	g.choosy.ServeHTTP(w, r)
+}
+
+// TestInitDrawsTheIDOfARequestAnew holds that a run does not call all of its requests by the id of the one that the user had.
+func TestInitDrawsTheIDOfARequestAnew(t *testing.T) {
+	t.Parallel()
+	db, path := sqliteFile(t, "_pragma=journal_mode(wal)", "create table things (number integer primary key, name text, invoice text)")
+	service := &gateway{choosy: &choosy{by: "nothing", keyed: true, db: db, known: map[string]bool{}, answers: map[string]choice{}}, slow: 50 * time.Millisecond}
+	address := serveBoth(t, service)
+	env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+	file, said := initiated(t, env, exitPass, "--curl", `curl -H 'X-Request-Id: 5e0f6f6e-0d5c-4b41-9a43-1f0b2a7f3b11' -H 'X-Tenant-Id: 0d0f6f6e-0d5c-4b41-9a43-1f0b2a7f3b22'
+		-H 'Idempotency-Key: 1' -d '{"name": "Jane", "amount": 3}' `+address+"/things", "--db", env["DATABASE_URL"])
+	text := readFile(t, file)
+	require.Contains(t, text, `X-Request-Id: "{{.Attempt.ID}}"`, said)
+	require.Contains(t, text, "X-Tenant-Id: 0d0f6f6e-0d5c-4b41-9a43-1f0b2a7f3b22")
+	require.Contains(t, text, "level: idempotent")
 }
