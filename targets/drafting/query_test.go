@@ -61,3 +61,15 @@ func TestARecordedBodyThatWasNotKeptIsNoQuery(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, all)
 }
+
+// TestAWordThatSaysNothingIsNoSecret holds that no run waits for a secret that is none: a switch, or signs alone, such as the token of those who have
+// not logged in.
+func TestAWordThatSaysNothingIsNoSecret(t *testing.T) {
+	t.Parallel()
+	c, err := drafting.ReadCurl(`curl 'localhost:8080/pages?token=1' -H 'X-Auth-Token: -' --data-urlencode 'token=+\' -d 'secret=a&title=Broken lamp'`)
+	require.NoError(t, err)
+	d := c.Draft("WIKI")
+	require.Equal(t, []string{"WIKI_SECRET"}, d.Needed)
+	require.Equal(t, `+\`, d.Body["token"])
+	require.Equal(t, []string{"/title"}, d.Texts)
+}

@@ -223,8 +223,8 @@ func isSession(name, value string) bool {
 	return sessionName.MatchString(name) && len(value) >= 16 && drawn(value)
 }
 
-// aSwitch matches values that say yes or no, and so are no secret, whatever a header or parameter is called.
-var aSwitch = regexp.MustCompile(`(?i)^([01]|true|false|yes|no|on|off)$`)
+// saysNothing matches values that say yes or no, or have neither letter nor digit, and so are no secret, whatever a header or parameter is called.
+var saysNothing = regexp.MustCompile(`(?i)^([01]|true|false|yes|no|on|off|[^\pL\pN]+)$`)
 
 // query writes the parameters into the path. A parameter that may hold a secret becomes a
 // variable.
@@ -232,7 +232,7 @@ func (c Request) query(d *Draft, prefix string) {
 	var parts []string
 	for part := range strings.SplitSeq(c.URL.RawQuery, "&") {
 		name, value, _ := strings.Cut(part, "=")
-		if (HoldsSecret(name) || isSession(name, value) || strings.EqualFold(name, "key")) && !aSwitch.MatchString(value) {
+		if (HoldsSecret(name) || isSession(name, value) || strings.EqualFold(name, "key")) && !saysNothing.MatchString(value) {
 			value = d.variable(Variable(prefix, name), value)
 		} else {
 			value = Escape(value)
@@ -290,7 +290,7 @@ func (d *Draft) header(name, value, prefix string) {
 		}
 		word := map[string]string{"bearer": "TOKEN", "basic": "BASIC"}[strings.ToLower(scheme)]
 		d.Header[name] = strings.TrimSpace(scheme + " " + d.variable(Variable(prefix, cmp.Or(word, "AUTHORIZATION")), secret))
-	case (HoldsSecret(name) || strings.HasSuffix(lower, "key")) && !aSwitch.MatchString(value):
+	case (HoldsSecret(name) || strings.HasSuffix(lower, "key")) && !saysNothing.MatchString(value):
 		d.Header[name] = d.variable(Variable(prefix, name), value)
 	default:
 		d.Header[name] = Escape(value)
@@ -345,7 +345,9 @@ func (d *Draft) members(prefix string) {
 			rank, ok := Likely(name)
 			switch {
 			case HoldsSecret(name) || isSession(name, value):
-				d.Templates[pointer] = d.variable(Variable(prefix, name), value)
+				if !saysNothing.MatchString(value) {
+					d.Templates[pointer] = d.variable(Variable(prefix, name), value)
+				}
 			case uuidBehind.MatchString(value): // whatever it is called, it is no text of people
 			case ok || strings.Contains(strings.TrimSpace(value), " ") && !dateLike.MatchString(value):
 				d.Texts = append(d.Texts, pointer)
