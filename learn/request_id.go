@@ -9,12 +9,12 @@ import (
 // requestIDs draws the id of each request anew, as clients do, where the target makes as much of a repetition with another id as of one with the
 // same: with the one of the source, a run would send thousands of requests that call themselves one.
 func requestIDs(ctx context.Context, i *inquiry, r drafting.Repeated) error {
-	headers := i.file.Draft.RequestIDs()
+	headers := drafting.RequestIDs(i.file.Draft)
 	if len(headers) == 0 {
 		return nil
 	}
 	other := i.file
-	other.Draft = i.file.Draft.WithRequestIDs(headers)
+	other.Draft = drafting.WithRequestIDs(i.file.Draft, headers)
 	asking, err := i.questionerFor(other)
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package drafting
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -23,20 +22,13 @@ const (
 	ofDay   = " time of its day"
 )
 
-// untilWhen matches words in what columns are called that hold how long something goes on, whatever else they are called.
-var untilWhen = regexp.MustCompile(`^(expir.*|until|valid|renew.*|due|next|ends?|through)$`)
-
-// movesOn reports that a column may hold a date that creates move on, and not when something was.
-func movesOn(column string) bool {
-	return !itsOwn.MatchString(column) || slices.ContainsFunc(namedWords(column), untilWhen.MatchString)
-}
-
-// datesIn are the dates and times in a row's columns, as numbers of days and of months.
+// datesIn are the dates and times in a row's columns, as numbers of days and of months. Whatever a column is called: what says when something was
+// does not move by whole days with each create.
 func datesIn(t databases.Table, row map[string]string) map[string]float64 {
 	all := map[string]float64{}
 	for _, c := range t.Columns {
 		text := row[c.Name]
-		if !moment.MatchString(c.Type) || !movesOn(c.Name) || len(text) < len(time.DateOnly) {
+		if !moment.MatchString(c.Type) || len(text) < len(time.DateOnly) {
 			continue
 		}
 		if day, err := time.Parse(time.DateOnly, text[:len(time.DateOnly)]); err == nil {

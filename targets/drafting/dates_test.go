@@ -24,7 +24,10 @@ func TestADateThatCreatesMoveOnIsANumber(t *testing.T) {
 		"25 hours each":    {"due_at", []string{"2027-01-30 10:00:00", "2027-01-31 11:00:00", "2027-02-01 12:00:00", "2027-02-02 13:00:00"}, nil},
 		"a twelfth each":   {"due", []string{"2027-01-05", "2027-02-04", "2027-03-06", "2027-04-06"}, nil},
 		"of two creates":   {"paid_until", []string{"2027-07-31", "2027-08-31"}, []string{"paid_until in days", "paid_until in months"}},
-		"when it was seen": {"seen_at", []string{"2027-01-30", "2027-01-31", "2027-02-01", "2027-02-02"}, nil},
+		"called a date":    {"billing_date", []string{"2027-01-15", "2027-02-15", "2027-03-15", "2027-04-15"}, []string{"billing_date in months"}},
+		"when it was seen": {"seen_at", []string{"2027-01-30 10:00:00", "2027-01-30 10:00:01", "2027-01-30 10:00:01", "2027-01-30 10:00:03"}, nil},
+		"at midnight":      {"seen_at", []string{"2027-01-30 23:59:58", "2027-01-30 23:59:59", "2027-01-31 00:00:00", "2027-01-31 00:00:01"}, nil},
+		"of the day":       {"last_order_date", []string{"2027-01-30", "2027-01-30", "2027-01-31", "2027-01-31"}, nil},
 		"none":             {"paid_until", []string{"never", "never", "never", "never"}, nil},
 	} {
 		of := databases.Table{Name: "subscriptions", Primary: []string{"id"}, Columns: []databases.Column{{Name: "id", Type: "text"}, {Name: c.column, Type: "timestamp"}}}

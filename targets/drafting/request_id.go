@@ -13,7 +13,7 @@ import (
 var requestID = regexp.MustCompile(`(?i)(request|correlation|trace)[-_]?id$`)
 
 // RequestIDs are the headers of the source with the id of its one request. None is the key: clients draw another id for each attempt.
-func (d Draft) RequestIDs() []string {
+func RequestIDs(d Draft) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(d.Header)) {
 		isKey := d.Key.In == contract.KeyInHeader && strings.EqualFold(d.Key.Name, name)
@@ -25,7 +25,7 @@ func (d Draft) RequestIDs() []string {
 }
 
 // WithRequestIDs is the draft with another id for each attempt in some headers.
-func (d Draft) WithRequestIDs(headers []string) Draft {
+func WithRequestIDs(d Draft, headers []string) Draft {
 	d.Header = maps.Clone(d.Header)
 	for _, name := range headers {
 		d.Header[name] = "{{.Attempt.ID}}"
