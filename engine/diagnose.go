@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
@@ -106,7 +107,7 @@ func (c create) diagnoseAnswer(a history.Attempt) error {
 	case c.session.System.Terms().Classify(a) == checker.Throttled:
 		return runerror.Configf("%s, as were all of %d tries: the target limits the rate of requests; say how much it takes in rate_limit of %s, such as {requests: 20, per: 1s}, or lift the limit%s", said, pilotTries, name, text)
 	case slices.Contains([]int{401, 403}, a.Status):
-		return runerror.Configf("%s: the credentials in %s are wrong or missing (%s.headers)%s", said, name, request, text)
+		return runerror.Configf("%s: the credentials in %s are wrong or missing (%s.headers)%s%s", said, name, request, notBasic(c.operation.Request.Header), text)
 	case slices.Contains([]int{301, 307, 308, 404, 405}, a.Status):
 		return runerror.Configf("%s: base_url, or the method or path of %s, is wrong in %s%s", said, request, name, text)
 	case a.Status >= 500:
@@ -118,6 +119,21 @@ func (c create) diagnoseAnswer(a history.Attempt) error {
 	default:
 		return runerror.Configf("%s, which contract.ack of %s does not declare (it has %v)%s", said, name, c.session.System.Target.Contract.Ack.Statuses, text)
 	}
+}
+
+// notBasic says that Basic credentials are not what every server takes (RFC 7617): a user and a password with a colon between them, in base64.
+// What they are is never said.
+func notBasic(header map[string]string) string {
+	for name, value := range header {
+		scheme, given, _ := strings.Cut(value, " ")
+		if !strings.EqualFold(name, "Authorization") || !strings.EqualFold(scheme, "basic") || strings.Contains(given, "{{") {
+			continue
+		}
+		if pair, err := base64.StdEncoding.DecodeString(strings.TrimSpace(given)); err != nil || !strings.Contains(string(pair), ":") {
+			return "; Basic credentials are USER:PASSWORD in base64, and these are not"
+		}
+	}
+	return ""
 }
 
 // by names the principal where there are several.

@@ -149,6 +149,11 @@ func nextSteps(out io.Writer, name string, file drafting.File, doubts int) {
 	if file.Database {
 		variables = append(variables, "DATABASE_URL")
 	}
+	for i, name := range variables {
+		if drafting.InBase64(file, name) {
+			variables[i] += " (USER:PASSWORD in base64)"
+		}
+	}
 	if len(variables) > 0 {
 		fmt.Fprintf(out, "the file takes from the environment: %s\n", strings.Join(variables, ", "))
 	}

@@ -91,6 +91,32 @@ func TestInitFindsATokenThatNames(t *testing.T) {
 	require.Equal(t, exitPass, got.code, got)
 }
 
+// TestInitSaysHowBasicCredentialsAreSet holds that who sets them as curl has them is told what they are: base64, and never what they were.
+func TestInitSaysHowBasicCredentialsAreSet(t *testing.T) {
+	t.Parallel()
+	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table notes (id integer primary key, title text unique)")
+	address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "admin" || password != "correct horse" {
+			says(w, http.StatusUnauthorized, `{"error": "who are you"}`)
+			return
+		}
+		var body map[string]string
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		_, _ = db.Exec("insert into notes (title) values (?) on conflict do nothing", body["title"])
+		says(w, http.StatusCreated, `{"done": true}`)
+	}))
+	env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+	file, said := initiated(t, env, exitPass, "--curl", `curl -u 'admin:correct horse' -d '{"title": "blue mugs"}' `+address+"/notes", "--db", env["DATABASE_URL"])
+	require.Contains(t, said.err, "the file takes from the environment: API_BASIC (USER:PASSWORD in base64), DATABASE_URL")
+	for given, told := range map[string]bool{"admin:correct horse": true, "YWRtaW4=": true, "YWRtaW46d3Jvbmc=": false} {
+		env["API_BASIC"] = given
+		got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "plain-create")
+		require.Equal(t, exitConfig, got.code, got)
+		require.Equal(t, told, strings.Contains(got.err, "Basic credentials are USER:PASSWORD in base64, and these are not"), got)
+		require.NotContains(t, got.out+got.err, given)
+	}
+}
+
 // TestInitSeesThatAnotherBodyReplaces holds that a PUT under an id of the client which replaces what is there is no broken promise.
 func TestInitSeesThatAnotherBodyReplaces(t *testing.T) {
 	t.Parallel()

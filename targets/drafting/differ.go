@@ -491,6 +491,17 @@ func Variables(f File) []string {
 	return all
 }
 
+// InBase64 reports that a variable stands for the user and the password of Basic credentials (RFC 7617), which a header has in base64: who sets
+// it by hand takes what curl takes.
+func InBase64(f File, name string) bool {
+	for _, value := range f.Draft.Header {
+		if scheme, given, _ := strings.Cut(value, " "); strings.EqualFold(scheme, "basic") && given == "${"+name+"}" {
+			return true
+		}
+	}
+	return false
+}
+
 // differs puts the templates of the members that differ into the body.
 func (f *File) differs() {
 	f.Draft.Templates = cloneTexts(f.Draft.Templates)

@@ -273,15 +273,49 @@ var lookedUp = regexp.MustCompile(`(?i)search|index|fts|lookup|suggest`)
 func entity(d Draft, places []place) {
 	first := places[0]
 	for n, p := range places[1:] {
-		refers := slices.ContainsFunc(first.Table.Refers, func(r databases.Reference) bool {
-			return r.Column == first.Identity && r.Table == p.Table.FullName() && first.Row[r.Column] == p.Row[r.Theirs]
-		})
-		if refers && p.Exact && p.Late == first.Late && !calledAs(first.Table.Name, d.Path) {
+		called := calledAs(first.Table.Name, d.Path) && (!endsAs(p.Table.Name, d.Path) || endsAs(first.Table.Name, d.Path))
+		if first.refersTo(p) && p.Exact && p.Late == first.Late && !called {
 			copy(places[1:n+2], places[:n+1])
 			places[0] = p
 			return
 		}
 	}
+}
+
+// refersTo reports that the answer names a row by what refers to the other place's row: by a foreign key, or without one by a column that has
+// its name, does not tell rows apart by itself, and has the value by which the same member of the answer names the other: user_id of the
+// properties of a user.
+func (p place) refersTo(other place) bool {
+	if slices.ContainsFunc(p.Table.Refers, func(r databases.Reference) bool {
+		return r.Column == p.Identity && r.Table == other.Table.FullName() && p.Row[r.Column] == other.Row[r.Theirs]
+	}) {
+		return true
+	}
+	alone := slices.ContainsFunc(p.Table.Keys(), func(key []string) bool { return len(key) == 1 && key[0] == p.Identity })
+	return p.Identity != "" && !alone && p.Named == other.Named && slices.Equal(other.Table.Primary, []string{other.Identity}) &&
+		endingNamed(p.Identity, other.Table.Name, other.Identity)
+}
+
+// endingNamed reports that a column is called as the end of a table's name and its key are, as the tables of one program may share a
+// prefix: user_id for ID of wp_users.
+func endingNamed(column, table, key string) bool {
+	for {
+		if namesKey(column, table, key) {
+			return true
+		}
+		_, rest, more := strings.Cut(table, "_")
+		if !more || rest == "" {
+			return false
+		}
+		table = rest
+	}
+}
+
+// endsAs reports that a table's name ends as the path does, singular or plural.
+func endsAs(table, path string) bool {
+	segments := pathSegments(path)
+	last := singular(squeezed(segments[len(segments)-1]))
+	return last != "" && strings.HasSuffix(singular(squeezed(table)), last)
 }
 
 // calledAs reports that a table is called as the end of the path is, singular or plural.

@@ -102,6 +102,30 @@ func TestAnotherColumnThatHasTheTextOnce(t *testing.T) {
 	require.Empty(t, of(drafting.Proof{Where: drafting.Where{Column: "description", ByKey: true}}, []string{"ref"}))
 }
 
+// What a program keeps of a thing in a table of properties has the thing's id, too, and often no foreign key.
+func TestAPropertyOfAThingIsNotTheThing(t *testing.T) {
+	t.Parallel()
+	row := func(table, primary, id string) databases.Landing {
+		l := landing(table, []string{"note"}, map[string]string{primary: "31", "note": "mx0", id: "7"})
+		l.Table.Primary, l.Table.Columns = []string{primary}, []databases.Column{{Name: primary}, {Name: id}, {Name: "note"}}
+		return l
+	}
+	for _, c := range []struct {
+		name, path, want   string
+		property, possible databases.Landing
+	}{
+		{"tables with a prefix, both called as the path is", "/v2/users", "wp_users", row("wp_usermeta", "umeta_id", "user_id"), row("wp_users", "ID", "ID")},
+		{"a path that is called as neither", "/register", "users", row("account_values", "value_id", "user_id"), row("users", "id", "id")},
+		{"the path is called as the first one", "/user-values", "user_values", row("user_values", "value_id", "user_id"), row("users", "id", "id")},
+		{"its column has another table's name", "/register", "account_values", row("account_values", "value_id", "user_id"), row("invoices", "id", "id")},
+	} {
+		draft := drafting.Draft{Path: c.path, Texts: []string{"/note"}}
+		p := draft.Prove(drafting.Created{Marker: "m", Answer: map[string]any{"id": 7}, Landings: []databases.Landing{c.property, c.possible}})
+		require.Equal(t, c.want, p.Table.Name, c.name)
+		require.Equal(t, contract.Identity{JSON: "/id"}, p.Named, c.name)
+	}
+}
+
 // A table by which things are found has their numbers and their texts, too.
 func TestWhatThingsAreFoundByIsNotTheThing(t *testing.T) {
 	t.Parallel()
