@@ -201,7 +201,7 @@ func (f *File) repetition(l *learnt, r Repeated) {
 			l.existing = narrowed(f, lost(l.existing, l.declined, r.Bursts), l.declined, r)
 		}
 	case !again[0].Done():
-		f.Doubt("What a repetition is answered: it was %d.", again[0].Status)
+		f.Doubt("What a repetition is answered: it was %d.%s", again[0].Status, toldByAnError(again[0], l.natural))
 	default:
 		if name := f.name(r.First); f.Proof != nil && redirects(again[0].Status) && !redirects(r.First.Status) {
 			at := contract.Identity{Header: "Location", Pattern: leading(again[0].Location, name)}
@@ -218,6 +218,16 @@ func (f *File) repetition(l *learnt, r Repeated) {
 			l.replay = strings.TrimPrefix(l.replay+", headers: [Location]", ", ")
 		}
 	}
+}
+
+// toldByAnError says how a file declares that a server error with a code of its own says that the value is taken; empty: it has no code, or it is
+// not the value. Whether it says that, only who reads it knows: a breakdown may have a code, too.
+func toldByAnError(again Answer, natural []string) string {
+	s := signature(again)
+	if len(s.Where) == 0 || len(natural) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Runs take a server error for no answer, and who never gets another one is not told what was made. If it says that the value is taken, and nothing else has its code, declare existing: {%s}, and level: dedup-only.", signed(s))
 }
 
 // lost is how a create is refused that is there already, also while another one makes it: those that lost a race may be refused with a code

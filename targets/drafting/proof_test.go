@@ -345,3 +345,30 @@ func TestNullKeepsNoSecondRowAway(t *testing.T) {
 		require.Contains(t, text, c.says, name)
 	}
 }
+
+// TestADrawnIdKeepsNoSecondRowAway holds that a constraint with what the service draws for each row is no promise, and one with what the client says is.
+func TestADrawnIdKeepsNoSecondRowAway(t *testing.T) {
+	t.Parallel()
+	const none, refused = "The database prevents no second row: terms has no unique constraint that holds for every row", "The database itself refuses a second row in terms with the same "
+	for name, c := range map[string]struct {
+		unique [][]string
+		body   map[string]any
+		says   string
+	}{
+		"drawn":                       {[][]string{{"public_id"}, {"public_id", "amount"}}, map[string]any{"note": "lamp", "amount": 12}, none},
+		"beside what the client says": {[][]string{{"public_id"}, {"amount"}}, map[string]any{"note": "lamp", "amount": 12}, refused + "(amount)."},
+		"of the client, by its name":  {[][]string{{"public_id"}}, map[string]any{"note": "lamp", "thing": "t-4711-aaaa-bbbb"}, refused + "(public_id)."},
+		"of the client, by its value": {[][]string{{"public_id"}}, map[string]any{"note": "lamp", "public_id": "t-4711-aaaa-bbbb"}, refused + "(public_id)."},
+	} {
+		f := drafting.File{
+			Target: "a", BaseURL: "http://localhost", Database: true, Dialect: databases.PostgreSQL,
+			Draft: drafting.Draft{Name: "create", Method: "POST", Path: "/terms", Texts: []string{"/note"}, Body: c.body},
+		}
+		l := landing("terms", []string{"note"}, map[string]string{"id": "7", "note": "mx0", "amount": "12", "public_id": "t-4711-aaaa-bbbb"})
+		l.Table.Unique = c.unique
+		f.Proof = f.Draft.Prove(drafting.Created{Marker: "m", Answer: map[string]any{"thing": "t-4711-aaaa-bbbb"}, Landings: []databases.Landing{l}})
+		text, err := f.Text()
+		require.NoError(t, err)
+		require.Contains(t, strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " "), c.says, name)
+	}
+}
