@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -114,6 +115,50 @@ func TestInitSaysHowBasicCredentialsAreSet(t *testing.T) {
 		require.Equal(t, exitConfig, got.code, got)
 		require.Equal(t, told, strings.Contains(got.err, "Basic credentials are USER:PASSWORD in base64, and these are not"), got)
 		require.NotContains(t, got.out+got.err, given)
+	}
+}
+
+// TestInitSaysWhatAServerErrorForATakenValueMeans holds that init says what runs make of it, and that what it proposes for one with a code is right.
+func TestInitSaysWhatAServerErrorForATakenValueMeans(t *testing.T) {
+	t.Parallel()
+	const declared = `existing: {statuses: [500], where: {/code: name_taken}}`
+	for name, c := range map[string]struct{ answer, says string }{
+		"a code":    {`{"code": "name_taken", "message": "Sorry, that name is taken"}`, "declare " + declared},
+		"breakdown": {`{"message": "Internal Server Error"}`, "catch what the database refuses"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table members (id integer primary key, login text unique, story text, age integer)")
+			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var body struct {
+					Login, Story string
+					Age          int
+				}
+				_ = json.NewDecoder(r.Body).Decode(&body)
+				made, err := db.Exec("insert into members (login, story, age) values (?, ?, ?)", body.Login, body.Story, body.Age)
+				if err != nil {
+					says(w, http.StatusInternalServerError, c.answer)
+					return
+				}
+				id, _ := made.LastInsertId()
+				says(w, http.StatusCreated, fmt.Sprintf(`{"id": %d}`, id))
+			}))
+			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+			file, said := initiated(t, env, exitPass, "--curl", `curl -d '{"login": "ada.lovelace", "story": "from the north", "age": 41}' `+address+"/members", "--db", env["DATABASE_URL"])
+			text := readFile(t, file)
+			words := strings.Join(strings.Fields(strings.ReplaceAll(text, "\n#", "\n")), " ")
+			require.Contains(t, words, c.says, said)
+			require.Contains(t, words, "another body with the same /login means", said)
+			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "plain-create")
+			require.Equal(t, exitFinding, got.code, got)
+			if name == "breakdown" {
+				return
+			}
+			text = strings.Replace(strings.Replace(text, "  natural_key:", "  "+declared+"\n  natural_key:", 1), "level: idempotent", "level: dedup-only", 1)
+			require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+			got = callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "plain-create", "sequential-replay", "burst-same-key")
+			require.Equal(t, exitPass, got.code, "%s\n%s", text, got)
+		})
 	}
 }
 
