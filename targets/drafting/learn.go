@@ -201,7 +201,7 @@ func (f *File) repetition(l *learnt, r Repeated) {
 			l.existing = narrowed(f, lost(l.existing, l.declined, r.Bursts), l.declined, r)
 		}
 	case !again[0].Done():
-		f.Doubt("What a repetition is answered: it was %d.%s", again[0].Status, f.toldByAnError(again[0], l.natural))
+		f.Doubt("What a repetition is answered: it was %d.%s", again[0].Status, toldByAnError(f, again[0], l.natural))
 	default:
 		if name := f.name(r.First); f.Proof != nil && redirects(again[0].Status) && !redirects(r.First.Status) {
 			at := contract.Identity{Header: "Location", Pattern: leading(again[0].Location, name)}
@@ -222,7 +222,7 @@ func (f *File) repetition(l *learnt, r Repeated) {
 
 // toldByAnError says what runs make of a server error where the value is taken, and how a file declares that one with a code of its own says just
 // that; empty: it is not the value. Only who reads it knows whether it says that: a breakdown may have a code, too.
-func (f *File) toldByAnError(again Answer, natural []string) string {
+func toldByAnError(f *File, again Answer, natural []string) string {
 	s := signature(again)
 	switch {
 	case len(natural) == 0 || f.Draft.Keyed() || again.Status < http.StatusInternalServerError:
@@ -342,7 +342,7 @@ func (f *File) name(a Answer) string {
 }
 
 // sameKey is what two bodies have in common that are of one intent.
-func (f *File) sameKey(natural []string) string {
+func sameKey(f *File, natural []string) string {
 	if f.Draft.Keyed() || len(natural) == 0 || slices.Equal(natural, []string{contract.WholePath}) {
 		return "under the same key"
 	}
@@ -359,19 +359,19 @@ func (f *File) otherBody(l *learnt, r Repeated) {
 			f.Doubt("Whether a repetition may be refused as another body is: the same request again under its key was answered %d, in the same words. So a client whose answer is lost never gets it. The file takes that for the answer to what is there (existing), so runs do not judge it; if a repetition must get the first one's answer, take existing out.", r.Again.Status)
 		}
 	case r.First.Status == http.StatusAccepted && r.Altered.Done() && f.Proof != nil && reflect.DeepEqual(f.Proof.Told, r.First.Body):
-		f.Doubt("What becomes of another body %s: it was accepted (%d), as every request is, so the answer says of neither whether it is done. Nothing is promised about it; if the first one counts, say so in contract.fingerprint.", f.sameKey(l.natural), r.Altered.Status)
+		f.Doubt("What becomes of another body %s: it was accepted (%d), as every request is, so the answer says of neither whether it is done. Nothing is promised about it; if the first one counts, say so in contract.fingerprint.", sameKey(f, l.natural), r.Altered.Status)
 	case r.Altered.Done() && reflect.DeepEqual(r.Altered.Body, r.First.Body) && r.First.Body != nil:
 		l.original = true
 	case SameThing(f, *r.Altered, r.First):
 		byName := strings.Contains(l.replay, "body: ")
 		at := differs(f, r.Altered.Body, r.First.Body)
 		if l.original = byName || r.Altered.says(r.First) || r.Altered.says(r.Again) || f.Draft.echoed(contract.Identity{JSON: at}); !l.original {
-			f.Doubt("What another body %s is answered: it was what names the first one, and not all of its answer (%s differs); nothing is promised about it.", f.sameKey(l.natural), cmp.Or(at, "the body"))
+			f.Doubt("What another body %s is answered: it was what names the first one, and not all of its answer (%s differs); nothing is promised about it.", sameKey(f, l.natural), cmp.Or(at, "the body"))
 		}
 	case r.Altered.Done() && f.name(r.First) != "" && f.name(*r.Altered) == "":
-		f.Doubt("What another body %s means: it was acknowledged (%d) by an answer that names nothing, where the first one's has %s: who has sent it is told that it is done, though it may have been thrown away. Nothing is promised about it, so runs do not judge it; if it must be refused, say how in contract.fingerprint.", f.sameKey(l.natural), r.Altered.Status, f.named().Where())
+		f.Doubt("What another body %s means: it was acknowledged (%d) by an answer that names nothing, where the first one's has %s: who has sent it is told that it is done, though it may have been thrown away. Nothing is promised about it, so runs do not judge it; if it must be refused, say how in contract.fingerprint.", sameKey(f, l.natural), r.Altered.Status, f.named().Where())
 	default:
-		f.Doubt("What another body %s means: it was answered %d, and not by the first one's answer; nothing is promised about it.", f.sameKey(l.natural), r.Altered.Status)
+		f.Doubt("What another body %s means: it was answered %d, and not by the first one's answer; nothing is promised about it.", sameKey(f, l.natural), r.Altered.Status)
 	}
 }
 

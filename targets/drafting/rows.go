@@ -211,7 +211,7 @@ func (f *File) prevented() string {
 		constraints = append(constraints, "("+strings.Join(p.Table.Primary, ", ")+")")
 	}
 	for _, unique := range p.Table.Unique {
-		if holdsFor(p, unique) && !f.drawn(unique) {
+		if holdsFor(p, unique) && !ofTheDrawn(f, unique) {
 			constraints = append(constraints, "("+strings.Join(unique, ", ")+")")
 		}
 	}
@@ -222,9 +222,9 @@ func (f *File) prevented() string {
 	return fmt.Sprintf("The database itself refuses a second row in %s with the same %s", p.Table.FullName(), strings.Join(constraints, " or "))
 }
 
-// drawn reports that a constraint has the column that the answer names a row by, and that no request has said what came there: it is another one
+// ofTheDrawn reports that a constraint has the column that the answer names a row by, and that no request has said what came there: it is another one
 // for each row, and the constraint refuses none. A key may be it, in whatever place.
-func (f *File) drawn(unique []string) bool {
+func ofTheDrawn(f *File, unique []string) bool {
 	p := f.Proof
 	if !slices.Contains(unique, p.Identity) || p.Identity == p.Column || f.Draft.Keyed() || f.Draft.Changes() || f.Draft.echoed(p.Named) {
 		return false
