@@ -103,6 +103,8 @@ func countsOrMeasures(t databases.Table, c databases.Column) bool {
 func StandingIn(b Book, row map[string]string) Standing {
 	numbers := numeric(b.Of, row)
 	maps.Copy(numbers, datesIn(b.Of, row))
+	maps.Copy(numbers, datesIn(endsIn(b.Of, row)))
+	maps.Copy(numbers, gathered(b.Of, row))
 	return Standing{Book: b, Numbers: numbers}
 }
 
@@ -321,6 +323,9 @@ func (b Book) exactly(d databases.Dialect, together string) string {
 // whole reports that the number, and what is summed up, are whole numbers.
 func (b Book) whole() bool {
 	if slices.ContainsFunc(b.Each, func(w Worth) bool { return w.By != math.Trunc(w.By) }) {
+		return false
+	}
+	if fractional(b.Number) {
 		return false
 	}
 	return !slices.ContainsFunc(append(slices.Clone(b.Of.Columns), b.Entries.Columns...), func(c databases.Column) bool {

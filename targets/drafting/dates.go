@@ -2,6 +2,7 @@ package drafting
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ func datesIn(t databases.Table, row map[string]string) map[string]float64 {
 	all := map[string]float64{}
 	for _, c := range t.Columns {
 		text := row[c.Name]
-		if !moment.MatchString(c.Type) || len(text) < len(time.DateOnly) {
+		if rangeType.MatchString(c.Type) || !moment.MatchString(c.Type) || len(text) < len(time.DateOnly) {
 			continue
 		}
 		if day, err := time.Parse(time.DateOnly, text[:len(time.DateOnly)]); err == nil {
@@ -103,14 +104,21 @@ func (p Posting) each(number string) float64 {
 	return math.Round(p.changed(number) / float64(max(p.Rows, 1)))
 }
 
-// numberNames are the names of the numbers that a row may hold: those of its columns, and those of dates in each unit.
+// numberNames are the names of the numbers that a row may hold: those of its columns, those of dates in each unit, and those within others.
 func (s Standing) numberNames() (names []string) {
 	for _, c := range s.Of.Columns {
 		names = append(names, c.Name)
 		for _, unit := range []string{inDays, inMonths} {
-			if _, there := s.Numbers[c.Name+unit]; there {
-				names = append(names, c.Name+unit)
+			for _, date := range []string{c.Name + unit, c.Name + rangeEnd + unit} {
+				if _, there := s.Numbers[date]; there {
+					names = append(names, date)
+				}
 			}
+		}
+	}
+	for _, number := range slices.Sorted(maps.Keys(s.Numbers)) {
+		if _, _, part := numberPart(number); part != "" {
+			names = append(names, number)
 		}
 	}
 	return names
@@ -120,9 +128,15 @@ func (s Standing) numberNames() (names []string) {
 func numberIn(d databases.Dialect, table, number string) string {
 	column, unit := dated(number)
 	if column == "" {
+		if part := partIn(d, table, number); part != "" {
+			return part
+		}
 		return table + "." + d.Name(number)
 	}
 	at := table + "." + d.Name(column)
+	if column, is := strings.CutSuffix(column, rangeEnd); is {
+		at = "upper(" + table + "." + d.Name(column) + ")"
+	}
 	days := map[databases.Dialect]string{
 		databases.PostgreSQL: "(cast(%s as date) - date '1970-01-01')",
 		databases.MariaDB:    "to_days(%s)",

@@ -41,9 +41,10 @@ func inWords(body, value string) contract.Identity {
 	return contract.Identity{}
 }
 
-// SaidInWords reports that an answer was found to name what was created as a word of a plain text.
+// SaidInWords reports that an answer was found to name what was created as a word of a plain text: not in an element, nor in a member of JSON, which
+// is called like what has the address of a thing.
 func SaidInWords(f File) bool {
-	return f.Proof != nil && f.Proof.Named.InText() && !strings.HasPrefix(f.Proof.Named.Pattern, "<")
+	return f.Proof != nil && f.Proof.Named.InText() && !strings.HasPrefix(f.Proof.Named.Pattern, "<") && !strings.HasPrefix(f.Proof.Named.Pattern, `"`)
 }
 
 // unsaid reports that such a word does not name what was created: it is not the key of the rows of other creates as well, or it is what holds now,

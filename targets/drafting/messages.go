@@ -53,9 +53,29 @@ func (p *Proof) Implied(t databases.Table) []databases.Reference {
 		refers := slices.ContainsFunc(t.Refers, func(r databases.Reference) bool { return r.Column == c.Name })
 		if !refers && slices.Contains(named, squeezed(c.Name)) {
 			all = append(all, databases.Reference{Column: c.Name, Schema: p.Table.Schema, Table: p.Table.FullName(), Theirs: own})
+		} else if theirs := p.namedFor(c); !refers && theirs != "" {
+			all = append(all, databases.Reference{Column: c.Name, Schema: p.Table.Schema, Table: p.Table.FullName(), Theirs: theirs})
 		}
 	}
 	return all
+}
+
+// namedFor is the column of the created row that a column of another table may refer to, which is called after the created table: order_no for the
+// no or order_no of orders, or order_key for what tells one order from all others. A word that says how it stands with an order is none.
+func (p *Proof) namedFor(c databases.Column) string {
+	one := singular(squeezed(p.Table.Name))
+	if one == "" || !strings.HasPrefix(squeezed(c.Name), one) || slices.ContainsFunc(namedWords(c.Name), stateWord.MatchString) {
+		return ""
+	}
+	for _, theirs := range p.Table.Columns {
+		value, called := p.Row[theirs.Name], slices.Contains([]string{squeezed(theirs.Name), one + squeezed(theirs.Name)}, squeezed(c.Name))
+		alone := slices.ContainsFunc(p.Table.Keys(), func(key []string) bool { return slices.Equal(key, []string{theirs.Name}) })
+		tells := len(value) >= telling && strings.ContainsAny(value, "0123456789") && idLike.MatchString(theirs.Name) && !moment.MatchString(theirs.Type)
+		if value != "" && (called && alone || tells && idLike.MatchString(c.Name)) {
+			return theirs.Name
+		}
+	}
+	return ""
 }
 
 // singular is the name of one of what a table holds.

@@ -35,7 +35,7 @@ func SummedColumns(t databases.Table) (columns []string) {
 	keys := slices.Concat(t.Keys()...)
 	for _, c := range t.Columns {
 		key := slices.Contains(keys, c.Name)
-		number := !key && countsOrMeasures(t, c)
+		number := !key && (countsOrMeasures(t, c) || documents(c))
 		holds = holds || number
 		if key || number || moment.MatchString(c.Type) || slices.ContainsFunc(namedWords(c.Name), periodWord.MatchString) {
 			columns = append(columns, c.Name)
@@ -59,6 +59,9 @@ func TotalsIn(t databases.Table, rows []map[string]string) (all []Standing) {
 		at := slices.IndexFunc(all, func(s Standing) bool { return slices.Equal(s.Where, cells) })
 		if at < 0 {
 			at, all = len(all), append(all, Standing{Book: b, Numbers: map[string]float64{}})
+			if _, timed := toldApart(t, row); !timed { // of several rows, one may hold no number
+				all[at].Numbers = gathered(t, row)
+			}
 		}
 		for column, n := range numeric(t, row) {
 			all[at].Numbers[column] = math.Round((all[at].Numbers[column]+n)*1e6) / 1e6 // in whatever order they are summed
