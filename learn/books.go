@@ -55,10 +55,12 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) 
 			case !explained(b, one, amounts, repeated) || !b.Sure() || b.Coarse(f.Dialect):
 				unsure = append(unsure, b.Name())
 				again[b.Name()] = !stands(b, repeated)
+			case drafting.Gathers(b.Number):
+				f.Doubt("Whether %s has one for each create: those that were sent put one there, and a repetition put none. No effect watches it, as what is older may be dropped some time; if all is kept, add an effect that holds it against %s, with a delta of 0: a second one is a defect of which runs say nothing.", b.Name(), b.Entries.FullName())
+				t.said = append(t.said, b.Name())
 			default:
 				if !slices.ContainsFunc(f.Proof.Books, b.SameNumber) {
 					f.Proof.Books = append(f.Proof.Books, b)
-					doubtGathered(f, b)
 				}
 				if !slices.Contains(names, b.Name()) {
 					names = append(names, b.Name())
@@ -82,13 +84,6 @@ func explained(b drafting.Book, one account, amounts []drafting.Other, repeated 
 		return drafting.IsDate(b.Number) || stands(b, repeated)
 	}
 	return len(amounts) == 0 || b.Varied(one.postings)
-}
-
-// doubtGathered notes that what each create puts to a list or a text is an effect, as one that drops what is older grows only for some time.
-func doubtGathered(f *drafting.File, b drafting.Book) {
-	if drafting.Gathers(b.Number) {
-		f.Doubt("Whether %s keeps what each create puts there: those that were sent did so, and an effect holds it. If what is older is dropped some time, leave the effect out.", b.Name())
-	}
 }
 
 // doubtBooks notes the numbers of a row that creates changed, and of which it is not known that only they do. Again are those that changed when a

@@ -198,7 +198,7 @@ func (f *File) operation() {
 		f.line("    marker: number # no member of the body %s", why)
 	}
 	f.line("    request:")
-	f.request("      ", d.Method, d.Path, d.repeating())
+	f.request("      ", d.Method, d.Path, repeating(d))
 	f.content("      ", payload(d.Payload), filled(d.Body, d.Templates))
 	if d.Written != "" {
 		written := strings.TrimSuffix(block(strings.ReplaceAll(d.Written, "$", "$$")), "\n")

@@ -72,7 +72,7 @@ func TestAHeaderRepeatsWhatTheBodyNamesAThingBy(t *testing.T) {
 		Body:      map[string]any{"value": "M-1001", "kind": "person"},
 		Templates: map[string]string{"/value": "M-{{.Intent.Reference}}", "/kind": "{{.Intent.Marker}}"},
 	}
-	require.Equal(t, map[string]string{"If-None-Exist": "identifier=urn:mrn|M-{{.Intent.Reference}}", "X-Shop": "M-10012", "X-Kind": "person", "Authorization": "${TOKEN} M-1001"}, d.repeating())
+	require.Equal(t, map[string]string{"If-None-Exist": "identifier=urn:mrn|M-{{.Intent.Reference}}", "X-Shop": "M-10012", "X-Kind": "person", "Authorization": "${TOKEN} M-1001"}, repeating(d))
 	require.Equal(t, "identifier=urn:mrn|M-1001", d.Header["If-None-Exist"], "the draft stays as it was")
 }
 

@@ -11,7 +11,7 @@ import (
 
 // repeating are the headers of the request: where one repeats what the body names the thing by, as If-None-Exist: identifier=SYSTEM|VALUE does, it
 // has there what the body has, which is another one in each create.
-func (d Draft) repeating() map[string]string {
+func repeating(d Draft) map[string]string {
 	header := d.Header
 	for _, pointer := range slices.Sorted(maps.Keys(d.Templates)) {
 		value, _ := jsonpointer.Resolve(d.Body, pointer)
