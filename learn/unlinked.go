@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +24,7 @@ const (
 type growth struct {
 	table       databases.Table
 	rows        int
-	each, again int    // that a create adds, and that there are of one when it has been repeated
+	each, again int    // that a create adds, or takes away if it is negative, and that there are of one when it has been repeated
 	found       bool   // two creates that say the same have one together
 	column      string // that has what a create says, and by which it is found; empty: not known
 }
@@ -69,16 +70,26 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	letBe(ctx, forChildren)
 	all = grown(ctx, db, all, func(g *growth, by int) bool {
 		g.rows, g.each = g.rows+by, by/sentOnce
-		return g.each > 0 && by%sentOnce == 0 && (g.each > 1 || !drafting.OfElements(f, g.table)) // of one element, the row query says all
+		return g.each != 0 && by%sentOnce == 0 && (g.each != 1 || !drafting.OfElements(f, g.table)) // of one element, the row query says all
 	})
 	if all = still(ctx, db, all); len(all) == 0 || !creates(sentThrice, "[{send: {}}, {send: {}}, {send: {}}]") {
 		return asking.err
 	}
 	letBe(ctx, forChildren)
 	all = grown(ctx, db, all, func(g *growth, by int) bool {
-		g.rows, g.again = g.rows+by, (by+sentThrice-1)/sentThrice
+		g.rows, g.again = g.rows+by, int(math.Ceil(float64(by)/sentThrice))
+		if g.each < 0 {
+			g.again = int(math.Floor(float64(by) / sentThrice))
+			return g.again <= g.each
+		}
 		return g.again >= g.each
 	})
+	for _, g := range all {
+		if g.each < 0 {
+			drafting.Taken(f, g.table, -g.each, -g.again)
+		}
+	}
+	all = slices.DeleteFunc(all, func(g growth) bool { return g.each < 0 })
 	for _, g := range foundOrMade(ctx, i, asking, db, still(ctx, db, all)) {
 		if keepsAnswers(ctx, db, g.table, answers) {
 			f.Doubt("Whether %s has anything but what repetitions are answered from: what creates were answered stands there as a text, so its rows are not counted. If each says that something was done, such as for other services to read, add it to effects.", g.table.FullName())

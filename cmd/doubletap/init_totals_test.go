@@ -145,6 +145,14 @@ func TestInitOfTotalsToWhichNothingRefers(t *testing.T) {
 				"- name: stats-cents # it and rows of donations, of which each has changed it by 2500 (amount 25) or 2600 (amount 26), stay the same together",
 			}, []string{"revision"}, "stats-donations",
 		},
+		"in JSON, and as a text": {
+			charity{
+				tables: `create table settings (name text primary key, value text not null); insert into settings values ('theme', 'dark'), ('count', '7'), ('totals', '{"raised":{"amount":0}}')`,
+				raise: []string{"update settings set value = cast(value + 1 as text) where name = 'count' and ?1 > 0",
+					"update settings set value = json_set(value, '$.raised.amount', json_extract(value, '$.raised.amount') + ?1) where name = 'totals'"},
+			},
+			[]string{"json_extract(settings.value, '$.raised.amount')", "cast(settings.value as numeric)", "settings.name = 'totals'", "settings.name = 'count'"}, []string{"'theme'"}, "settings-value",
+		},
 		"beside what others raise": {
 			charity{
 				tables: daily().tables + "; create table visitors (day text primary key, n integer not null); insert into visitors values (date(), 1)",

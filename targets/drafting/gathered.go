@@ -20,7 +20,7 @@ const (
 	inMembers  = " in members"
 	inLines    = " in lines"
 	inSeconds  = " in seconds"
-	asNumber   = " as a number"
+	asAmount   = " as an amount"
 	rangeEnd   = " end"
 )
 
@@ -84,11 +84,11 @@ func gathered(t databases.Table, row map[string]string) map[string]float64 {
 			}
 		case moneyType.MatchString(c.Type):
 			if n, known := moneyOf(text); known {
-				all[c.Name+asNumber] = n
+				all[c.Name+asAmount] = n
 			}
 		case forText(c) && numerals.MatchString(text):
 			if n, err := strconv.ParseFloat(text, 64); err == nil && slices.ContainsFunc(namedWords(c.Name), amountWord.MatchString) {
-				all[c.Name+asNumber] = n
+				all[c.Name+asAmount] = n
 			}
 		case forText(c) && strings.Contains(text, "\n") && !gone(c.Name):
 			all[c.Name+inLines] = float64(strings.Count(text, "\n"))
@@ -210,7 +210,7 @@ func endsIn(t databases.Table, row map[string]string) (of databases.Table, ends 
 
 // numberPart is the column of which a number is a part, where in its JSON it is, and what of it is the number; empty: it is the column itself.
 func numberPart(number string) (column, path, what string) {
-	for _, suffix := range []string{inElements, inMembers, inLines, inSeconds, asNumber} {
+	for _, suffix := range []string{inElements, inMembers, inLines, inSeconds, asAmount} {
 		if rest, is := strings.CutSuffix(number, suffix); is {
 			number, what = rest, suffix
 		}
@@ -257,7 +257,7 @@ func partIn(d databases.Dialect, table, number string) string {
 			databases.MariaDB: fmt.Sprintf("json_length(%s, '%s')", of, where), databases.SQLite: fmt.Sprintf("json_array_length(%s, '%s')", of, where)},
 		inMembers: {databases.PostgreSQL: "cardinality(" + of + ")"},
 		inSeconds: {databases.PostgreSQL: "cast(extract(epoch from " + of + ") as numeric)"},
-		asNumber: {databases.PostgreSQL: "cast(" + of + " as numeric)",
+		asAmount: {databases.PostgreSQL: "cast(" + of + " as numeric)",
 			databases.MariaDB: "cast(" + of + " as decimal(40, 6))", databases.SQLite: "cast(" + of + " as numeric)"},
 		inLines: {databases.PostgreSQL: fmt.Sprintf("(length(%[1]s) - length(replace(%[1]s, chr(10), '')))", of),
 			databases.MariaDB: fmt.Sprintf("(char_length(%[1]s) - char_length(replace(%[1]s, char(10 using utf8mb4), '')))", of),

@@ -32,6 +32,7 @@ func (d Draft) echoed(named contract.Identity) bool {
 // it is another one for each create, the same for a repetition, and nothing that the requests have said.
 func nameAgain(f *File, r Repeated) {
 	p := f.Proof
+	inList(f, r)
 	inStep(f, r)
 	of := r.Rows == 1 || p.Shown != (databases.Shown{}) // of several, the row may be the repetition's
 	other := of && r.Row != nil && p.Identity != "" && f.name(r.First) != p.Shown.Of(r.Row[p.Identity])

@@ -109,6 +109,9 @@ func exact(f *File) map[string]string {
 
 // query selects the row by its marker.
 func (f *File) query() string {
+	if f.Proof.Within != "" {
+		return elementQuery(f)
+	}
 	var columns []string
 	add := func(column string) {
 		if column != "" && !slices.Contains(columns, f.Dialect.Name(column)) {

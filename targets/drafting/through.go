@@ -20,6 +20,7 @@ type Where struct {
 	Archive *databases.Table  // to which rows are moved after a while; nil: they stay
 	Rekeyed bool              // the rows there have keys of their own, which no answer names
 	Version string            // column that numbers the rows of one thing, of which the first is what a create makes; empty: none
+	Within  string            // where in the column's JSON the list is, as $.items, of which each create makes an element; empty: each makes a row
 	moved   bool              // it is that table
 }
 

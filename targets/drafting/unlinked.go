@@ -51,6 +51,16 @@ func Unlinked(f *File, t databases.Table, rows, again int) {
 	f.Proof.Others = append(f.Proof.Others, Beside{Table: t, Rows: rows, Again: again})
 }
 
+// Taken notes that each create takes so many rows away from a table, such as a code from a pool, and how many it took when it had been repeated.
+func Taken(f *File, t databases.Table, rows, again int) {
+	if again > rows {
+		f.Doubt("Whether a repetition may take more rows of %s: one create took %d away, and %d when it was repeated: a defect, if they are what creates give away, of which runs say nothing. If so, add an effect with count(*) and a delta of -%d.", t.FullName(), rows, again, rows)
+		return
+	}
+	f.Doubt("Whether anything but creates takes rows away from %s, or fills it up: each create takes %d, and runs count all that there are. If others do, leave the effect out.", t.FullName(), rows)
+	f.Proof.Others = append(f.Proof.Others, Beside{Table: t, Rows: -rows, Again: -again})
+}
+
 // Owed reports that each create may owe a row of a table, such as a payment, though two that say the same made one there: the created row does not
 // refer to it, and it has a number that is no id.
 func Owed(f *File, t databases.Table) bool {
@@ -95,6 +105,9 @@ func totalled(f *File, all []Beside) {
 			continue
 		}
 		why := "nothing in its rows says of which create they are, so all are counted"
+		if o.Rows < 0 {
+			why = "each create takes its rows away, such as a code out of a pool"
+		}
 		if OfElements(f, o.Table) {
 			why = "a row for each element of the list, of which only one has the marker"
 		}
