@@ -76,6 +76,17 @@ func TestAHeaderRepeatsWhatTheBodyNamesAThingBy(t *testing.T) {
 	require.Equal(t, "identifier=urn:mrn|M-1001", d.Header["If-None-Exist"], "the draft stays as it was")
 }
 
+// TestTwoSecretsOfOneNameAreTwoVariables holds that two members of one name, as the accounts of a list of payouts, keep their own values.
+func TestTwoSecretsOfOneNameAreTwoVariables(t *testing.T) {
+	t.Parallel()
+	given := map[string]string{}
+	for _, want := range [][2]string{{"API_IBAN", "DE1"}, {"API_IBAN_2", "FR7"}, {"API_IBAN", "DE1"}, {"API_IBAN_3", "ES9"}} {
+		name := freeVariable(given, "API_IBAN", want[1])
+		require.Equal(t, want[0], name)
+		given[name] = want[1]
+	}
+}
+
 // TestAColumnThatIsCalledAfterTheCreatedTable holds which columns of other tables refer to a created row by something else than its id.
 func TestAColumnThatIsCalledAfterTheCreatedTable(t *testing.T) {
 	t.Parallel()

@@ -255,6 +255,19 @@ func (d *Draft) variable(name, value string) string {
 	return "${" + name + "}"
 }
 
+// freeVariable is the name of a variable, with a number behind it where one of that name stands for something else, as in a list of two accounts.
+func freeVariable(given map[string]string, name, value string) string {
+	for n := 2; ; n++ {
+		free := name
+		if n > 2 {
+			free = fmt.Sprintf("%s_%d", name, n-1)
+		}
+		if was, taken := given[free]; !taken || was == value {
+			return free
+		}
+	}
+}
+
 // ofTheClient are headers that clients and browsers add by themselves.
 func ofTheClient() []string {
 	return []string{
@@ -346,7 +359,7 @@ func (d *Draft) members(prefix string) {
 			switch {
 			case HoldsSecret(name) || isSession(name, value):
 				if !saysNothing.MatchString(value) {
-					d.Templates[pointer] = d.variable(Variable(prefix, name), value)
+					d.Templates[pointer] = d.variable(freeVariable(d.Given, Variable(prefix, name), value), value)
 				}
 			case uuidBehind.MatchString(value): // whatever it is called, it is no text of people
 			case ok || strings.Contains(strings.TrimSpace(value), " ") && !dateLike.MatchString(value):
