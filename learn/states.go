@@ -9,14 +9,19 @@ import (
 )
 
 // states looks once more at the row of the first create, which was never repeated: a job may have written a later state of the thing as a row of
-// its own, behind the answer. Where the id is the whole primary key, there can be one row only.
+// its own, behind the answer, or later creates may have changed it. Where the id is the whole primary key, there can be one row only.
 func states(ctx context.Context, i *inquiry, r drafting.Repeated) {
 	db, is := i.db.(*databases.Database)
 	p := i.file.Proof
-	if !is || !oneRowEach(i, r) || p.Identity == "" || p.Shown != (databases.Shown{}) || slices.Equal(p.Table.Primary, []string{p.Identity}) || len(p.Several.Rows) > 0 || p.Through != nil {
+	if !is || !oneRowEach(i, r) || p.Identity == "" || p.Shown != (databases.Shown{}) || len(p.Several.Rows) > 0 || p.Through != nil {
 		return
 	}
-	if rows, err := db.With(ctx, p.Table, p.Identity, p.Row[p.Identity]); err == nil {
+	rows, err := db.With(ctx, p.Table, p.Identity, p.Row[p.Identity])
+	switch {
+	case err != nil:
+	case slices.Equal(p.Table.Primary, []string{p.Identity}):
+		drafting.Pushed(&i.file, rows)
+	default:
 		drafting.Versioned(&i.file, rows)
 	}
 }

@@ -29,6 +29,24 @@ func Versioned(f *File, rows []map[string]string) {
 	f.Doubt("Whether each row of %s is an effect: there were more with the %s of one create some time after its answer, as of a thing whose states are kept. Runs take each for a duplicate: let the query ask for the first one.", p.Table.FullName(), p.Identity)
 }
 
+// Pushed reads the row of the one create again, after others: a number that is another one now, such as its place in a list, was changed by those. No
+// effect watches that.
+func Pushed(f *File, rows []map[string]string) {
+	p := f.Proof
+	if len(rows) != 1 {
+		return
+	}
+	keys := slices.Concat(p.Table.Keys()...)
+	for _, c := range p.Table.Columns {
+		was, is := p.Row[c.Name], rows[0][c.Name]
+		number := c.HoldsNumber() && plainNumber.MatchString(was) && plainNumber.MatchString(is) && !slices.Contains(keys, c.Name)
+		if number && was != is && !CountsRequests(c.Name) && !ofStates.MatchString(c.Name) && !slices.ContainsFunc(namedWords(c.Name), stateWord.MatchString) {
+			f.Doubt("Whether creates change %s of other rows of %s, or work behind their answers does: it was %s in the row of the first create, and is %s after others. No effect watches that, so a create that does it twice is a defect of which runs say nothing.", c.Name, p.Table.FullName(), was, is)
+			return
+		}
+	}
+}
+
 // numbersStates reports that a column tells rows with one id from each other, and counts among them: what is another one in each row of the table
 // counts all of them.
 func numbersStates(p *Proof, c databases.Column) bool {

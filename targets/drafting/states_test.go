@@ -36,3 +36,34 @@ func TestLaterStatesOfOneThingAreToldFromTheFirst(t *testing.T) {
 		require.Len(t, f.Doubts, c.doubts, c.name)
 	}
 }
+
+// TestWhatLaterCreatesChangeInARowIsADoubt holds that init says so where a create changes the rows of others, such as their places in a list; a state,
+// a version, and what counts requests change by themselves.
+func TestWhatLaterCreatesChangeInARowIsADoubt(t *testing.T) {
+	t.Parallel()
+	row := func(position string) map[string]string {
+		return map[string]string{"id": "a", "position": position, "version": position, "state": position, "hits": position, "points": "3"}
+	}
+	table := databases.Table{Name: "cards", Primary: []string{"id"}, Columns: []databases.Column{
+		{Name: "id", Type: "text"}, {Name: "points", Type: "int"}, {Name: "version", Type: "int"}, {Name: "state", Type: "int"}, {Name: "hits", Type: "int"}, {Name: "position", Type: "int"},
+	}}
+	for name, c := range map[string]struct {
+		columns int
+		later   []map[string]string
+		doubts  int
+	}{
+		"moved down": {6, []map[string]string{row("7")}, 1},
+		"stays":      {6, []map[string]string{row("0")}, 0},
+		"of itself":  {5, []map[string]string{row("7")}, 0},
+		"gone":       {6, nil, 0},
+	} {
+		table.Columns = table.Columns[:c.columns:6]
+		f := drafting.File{Proof: &drafting.Proof{Table: table, Identity: "id", Row: row("0")}}
+		table.Columns = table.Columns[:6]
+		drafting.Pushed(&f, c.later)
+		require.Len(t, f.Doubts, c.doubts, name)
+		if c.doubts > 0 {
+			require.Contains(t, f.Doubts[0], "Whether creates change position of other rows of cards, or work behind their answers does: it was 0 in the row of the first create, and is 7 after others.")
+		}
+	}
+}
