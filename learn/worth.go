@@ -91,6 +91,9 @@ func worths(i *inquiry, tried, repeated []account, alters bool, t *told) {
 				t.drawn = append(t.drawn, name)
 			case !drafting.IsDate(number) && !drafting.BodySays(one.postings, number) && !repeatedAlike(b, number, column, repeated) || !b.Sure() || b.Coarse(f.Dialect):
 				t.unsure = append(t.unsure, name)
+			case drafting.Gathers(number):
+				f.Doubt("Whether %s has %s for each create: those that were sent put as many there. No effect watches it, as what is older may be dropped some time; if all is kept, add one with its query and a delta.", name, b.Worths())
+				t.said = append(t.said, name)
 			default:
 				f.Proof.Books = append(f.Proof.Books, b)
 				fmt.Fprintf(i.Said, "each create changes %s by %s\n", name, b.Worths())

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"io"
 	"net/http"
 	"sync"
 	"testing"
@@ -86,4 +89,40 @@ func TestInitDrawsTheIDOfARequestAnew(t *testing.T) {
 	require.Contains(t, text, `X-Request-Id: "{{.Attempt.ID}}"`, said)
 	require.Contains(t, text, "X-Tenant-Id: 0d0f6f6e-0d5c-4b41-9a43-1f0b2a7f3b22")
 	require.Contains(t, text, "level: idempotent")
+}
+
+// TestInitLeavesAHeaderThatSaysWhoAsks holds that a header stays which has the address that the body has, too, where nobody else may ask, and that
+// it goes with the body where the target wants that.
+func TestInitLeavesAHeaderThatSaysWhoAsks(t *testing.T) {
+	t.Parallel()
+	const ada = "ada@example.com"
+	for name, c := range map[string]struct {
+		may   func(asks, email string) bool
+		wants string
+	}{
+		"who asks": {func(asks, _ string) bool { return asks == ada }, "X-User: " + ada},
+		"the same": {func(asks, email string) bool { return asks == email }, `X-User: "{{.Intent.Reference}}@example.com"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, path := sqliteFile(t, "_pragma=journal_mode(wal)", "create table things (number integer primary key, name text, invoice text)")
+			service := &choosy{by: "nothing", keyed: true, db: db, known: map[string]bool{}, answers: map[string]choice{}}
+			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				sent, _ := io.ReadAll(r.Body)
+				r.Body = io.NopCloser(bytes.NewReader(sent))
+				var body struct{ Email string }
+				_ = json.Unmarshal(sent, &body)
+				if !c.may(r.Header.Get("X-User"), body.Email) {
+					says(w, http.StatusUnauthorized, `{"error": "nobody knows you"}`)
+					return
+				}
+				service.ServeHTTP(w, r)
+			}))
+			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+			file, said := initiated(t, env, exitPass, "--curl", `curl -H 'X-User: `+ada+`' -H 'Idempotency-Key: 1' -d '{"name": "Jane", "email": "`+ada+`", "amount": 3}' `+address+"/things", "--db", env["DATABASE_URL"])
+			text := readFile(t, file)
+			require.Contains(t, text, c.wants, said)
+			require.Contains(t, text, "level: idempotent")
+		})
+	}
 }

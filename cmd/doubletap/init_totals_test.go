@@ -153,6 +153,14 @@ func TestInitOfTotalsToWhichNothingRefers(t *testing.T) {
 			},
 			[]string{"json_extract(settings.value, '$.raised.amount')", "cast(settings.value as numeric)", "settings.name = 'totals'", "settings.name = 'count'"}, []string{"'theme'"}, "settings-value",
 		},
+		"and a list of which some is kept": {
+			charity{
+				tables: `create table ledgers (name text primary key, doc text not null); insert into ledgers values ('main', '{"raised":0,"lines":[]}')`,
+				raise: []string{"update ledgers set doc = json_set(doc, '$.raised', json_extract(doc, '$.raised') + ?1, '$.lines[#]', json_array(?1), '$.lines[#]', json_array(-?1))",
+					"update ledgers set doc = json_remove(doc, '$.lines[0]', '$.lines[0]') where json_array_length(doc, '$.lines') > 60"},
+			},
+			[]string{"json_extract(ledgers.doc, '$.raised')", "Whether ledgers.doc at lines in elements has 2 for each create"}, []string{"json_array_length"}, "ledgers-doc-at-raised",
+		},
 		"beside what others raise": {
 			charity{
 				tables: daily().tables + "; create table visitors (day text primary key, n integer not null); insert into visitors values (date(), 1)",

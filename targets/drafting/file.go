@@ -46,6 +46,7 @@ type Access struct {
 	AllowHosts []string
 	TLS        Certificates
 	Listing    *Asked // what it lists of what was created; nil: not known
+	Steady     bool   // headers stay as the source has them, whatever the body says: they may say who asks
 }
 
 // Child is a table whose rows refer to the created thing.
@@ -198,7 +199,7 @@ func (f *File) operation() {
 		f.line("    marker: number # no member of the body %s", why)
 	}
 	f.line("    request:")
-	f.request("      ", d.Method, d.Path, repeating(d))
+	f.request("      ", d.Method, d.Path, headers(f))
 	f.content("      ", payload(d.Payload), filled(d.Body, d.Templates))
 	if d.Written != "" {
 		written := strings.TrimSuffix(block(strings.ReplaceAll(d.Written, "$", "$$")), "\n")

@@ -42,21 +42,31 @@ func objects(text, path string) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(element any) bool { _, is := element.(map[string]any); return !is })
 }
 
-// elementQuery selects the elements of a list that have the marker.
+// elementQuery selects the elements of a list that have the marker. Another row may have no list there, or a text that is no JSON, which must not
+// end the query for all of them.
 func elementQuery(f *File) string {
 	p := f.Proof
 	table := f.Dialect.TableName(p.Table)
 	column := table + "." + f.Dialect.Name(p.Column)
+	marked := contains(f.Dialect, "element.value", false)
 	switch f.Dialect {
 	case databases.PostgreSQL:
 		list := "cast(" + column + " as jsonb)"
+		if !jsonType.MatchString(p.Table.TypeOf(p.Column)) {
+			list = fmt.Sprintf("cast(case when %s then %s end as jsonb)", contains(f.Dialect, column, false), column)
+		}
 		if path := strings.TrimPrefix(p.Within, "$."); path != "$" {
 			list += " #> '{" + strings.ReplaceAll(path, ".", ",") + "}'"
 		}
-		return fmt.Sprintf("select cast(element.value as text) as element from %s cross join lateral jsonb_array_elements(%s) as element(value) where %s", table, list, contains(f.Dialect, "element.value", false))
+		return fmt.Sprintf("select cast(element.value as text) as element from %s cross join lateral jsonb_array_elements(case when jsonb_typeof(%s) = 'array' then %s end) as element(value) where %s", table, list, list, marked)
 	case databases.MariaDB:
-		return fmt.Sprintf("select element.value as element from %s, json_table(%s, '%s[*]' columns (value json path '$')) as element where %s", table, column, p.Within, contains(f.Dialect, "element.value", false))
+		return fmt.Sprintf("select element.value as element from %s, json_table(%s, '%s[*]' columns (value json path '$')) as element where %s", table, onlyJSON(column), p.Within, marked)
 	default:
-		return fmt.Sprintf("select element.value as element from %s, json_each(%s, '%s') as element where %s", table, column, p.Within, contains(f.Dialect, "element.value", false))
+		return fmt.Sprintf("select element.value as element from %s, json_each(%s, '%s') as element where %s", table, onlyJSON(column), p.Within, marked)
 	}
+}
+
+// onlyJSON is a column, or nothing where it is no JSON.
+func onlyJSON(column string) string {
+	return fmt.Sprintf("case when json_valid(%[1]s) then %[1]s end", column)
 }

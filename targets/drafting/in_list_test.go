@@ -28,8 +28,12 @@ func TestAnElementOfAListStandsForARow(t *testing.T) {
 		inList(&f, Repeated{Row: map[string]string{"id": c.id, "data": c.after}})
 		require.Equal(t, c.within, f.Proof.Within, name)
 	}
-	f := File{Dialect: databases.PostgreSQL, Proof: &Proof{Table: databases.Table{Name: "carts"}, Where: Where{Column: "data", Within: "$.items"}}}
-	require.Equal(t, "select cast(element.value as text) as element from carts cross join lateral jsonb_array_elements(cast(carts.data as jsonb) #> '{items}') as element(value) where cast(element.value as text) like '%' || cast(:marker as text) || '%'", f.query())
+	f := File{Dialect: databases.PostgreSQL, Proof: &Proof{Table: databases.Table{Name: "carts", Columns: []databases.Column{{Name: "data", Type: "jsonb"}}}, Where: Where{Column: "data", Within: "$.items"}}}
+	require.Equal(t, "select cast(element.value as text) as element from carts cross join lateral jsonb_array_elements(case when jsonb_typeof(cast(carts.data as jsonb) #> '{items}') = 'array' then cast(carts.data as jsonb) #> '{items}' end) as element(value) where cast(element.value as text) like '%' || cast(:marker as text) || '%'", f.query())
+	f.Proof.Table.Columns[0].Type = "text"
+	require.Contains(t, f.query(), "jsonb_typeof(cast(case when cast(carts.data as text) like '%' || cast(:marker as text) || '%' then carts.data end as jsonb) #> '{items}') = 'array'")
 	f.Dialect, f.Proof.Within = databases.SQLite, "$"
-	require.Equal(t, "select element.value as element from carts, json_each(carts.data, '$') as element where element.value like '%' || :marker || '%'", f.query())
+	require.Equal(t, "select element.value as element from carts, json_each(case when json_valid(carts.data) then carts.data end, '$') as element where element.value like '%' || :marker || '%'", f.query())
+	f.Dialect, f.Proof.Within = databases.MariaDB, "$.items"
+	require.Contains(t, f.query(), "json_table(case when json_valid(carts.data) then carts.data end, '$.items[*]' columns")
 }

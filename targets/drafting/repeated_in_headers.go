@@ -9,6 +9,21 @@ import (
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
+// headers are those of the request. One that repeats the body goes with it, unless it says who asks.
+func headers(f *File) map[string]string {
+	if f.Steady {
+		return f.Draft.Header
+	}
+	return repeating(f.Draft)
+}
+
+// Repeats reports that a header of the create goes with the body.
+func Repeats(f File) bool {
+	f.differs()
+	f.Draft = f.Draft.Marked(markerTemplate)
+	return !maps.Equal(repeating(f.Draft), f.Draft.Header)
+}
+
 // repeating are the headers of the request: where one repeats what the body names the thing by, as If-None-Exist: identifier=SYSTEM|VALUE does, it
 // has there what the body has, which is another one in each create.
 func repeating(d Draft) map[string]string {
