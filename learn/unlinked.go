@@ -84,11 +84,7 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 		}
 		return g.again >= g.each
 	})
-	for _, g := range all {
-		if g.each < 0 {
-			drafting.Taken(f, g.table, -g.each, -g.again)
-		}
-	}
+	taken := slices.DeleteFunc(slices.Clone(all), func(g growth) bool { return g.each > 0 })
 	all = slices.DeleteFunc(all, func(g growth) bool { return g.each < 0 })
 	for _, g := range foundOrMade(ctx, i, asking, db, still(ctx, db, all)) {
 		if keepsAnswers(ctx, db, g.table, answers) {
@@ -104,6 +100,13 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 			continue
 		}
 		drafting.Unlinked(f, g.table, g.each, g.again)
+	}
+	for _, g := range taken {
+		if handedOver(ctx, i, asking, db, g) {
+			drafting.Taken(f, g.table, -g.each, -g.again)
+			continue
+		}
+		f.Doubt("Whether creates give rows of %s away: each takes %d of about %d, and nothing that it leaves has what stood there, so it may be what is cleaned up, until nothing is left. No effect counts them; if creates give them away, add one with count(*) and a delta of %d.", g.table.FullName(), -g.each, g.rows, g.each)
 	}
 	return asking.err
 }
