@@ -98,6 +98,14 @@ func TestAColumnThatIsCalledAfterTheCreatedTable(t *testing.T) {
 	for column, want := range map[string]string{"order_number": "number", "order_key": "idem_key", "order_status": "", "order_kind": "", "ticket_key": "", "ordering": ""} {
 		require.Equal(t, want, p.namedFor(databases.Column{Name: column, Type: "text"}), column)
 	}
+	p = Proof{
+		Table: databases.Table{Name: "orders", Primary: []string{"id"}, Refers: []databases.Reference{{Column: "shop_id", Table: "shops", Theirs: "id"}}, Columns: []databases.Column{
+			{Name: "shop_id", Type: "uuid"}, {Name: "id", Type: "uuid"}, {Name: "key", Type: "text"}}},
+		Row: map[string]string{"shop_id": "0d0f6f6e-0d5c-4b41-9a43-1f0b2a7f3b22", "id": "52da2674-88f6-4bfd-8634-3c20b1a28084", "key": "wc_order_5f3a1c"},
+	}
+	for column, want := range map[string]string{"order_key": "key", "order_ref": "id", "order_shop_id": "id"} {
+		require.Equal(t, want, p.namedFor(databases.Column{Name: column, Type: "text"}), "beside what every order of a shop has: %s", column)
+	}
 }
 
 // TestAnAddressInAMemberIsNoWordOfAText holds that a name which stands in an address, as a resource's name does, is not taken for how many there are.

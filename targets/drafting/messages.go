@@ -67,15 +67,20 @@ func (p *Proof) namedFor(c databases.Column) string {
 	if one == "" || !strings.HasPrefix(squeezed(c.Name), one) || slices.ContainsFunc(namedWords(c.Name), stateWord.MatchString) {
 		return ""
 	}
+	likely := ""
 	for _, theirs := range p.Table.Columns {
 		value, called := p.Row[theirs.Name], slices.Contains([]string{squeezed(theirs.Name), one + squeezed(theirs.Name)}, squeezed(c.Name))
 		alone := slices.ContainsFunc(p.Table.Keys(), func(key []string) bool { return slices.Equal(key, []string{theirs.Name}) })
-		tells := len(value) >= telling && strings.ContainsAny(value, "0123456789") && idLike.MatchString(theirs.Name) && !moment.MatchString(theirs.Type)
-		if value != "" && (called && alone || tells && idLike.MatchString(c.Name)) {
+		ofOther := slices.ContainsFunc(p.Table.Refers, func(r databases.Reference) bool { return r.Column == theirs.Name })
+		tells := len(value) >= telling && strings.ContainsAny(value, "0123456789") && idLike.MatchString(theirs.Name) && !moment.MatchString(theirs.Type) && idLike.MatchString(c.Name)
+		switch {
+		case called && (alone && value != "" || tells && !ofOther):
 			return theirs.Name
+		case tells && !ofOther && likely == "":
+			likely = theirs.Name
 		}
 	}
-	return ""
+	return likely
 }
 
 // singular is the name of one of what a table holds.
