@@ -161,6 +161,16 @@ func TestInitOfTotalsToWhichNothingRefers(t *testing.T) {
 			},
 			[]string{"json_extract(ledgers.doc, '$.raised')", "Whether ledgers.doc at lines in elements has 2 for each create"}, []string{"json_array_length"}, "ledgers-doc-at-raised",
 		},
+		"a pool, and what is cleaned up": {
+			charity{
+				tables: `create table badges (badge text primary key); create table given (badge text); create table stale (label text, day text);
+					with recursive n(i) as (select 1 union all select i + 1 from n where i < 900) insert into badges select 'badge-' || (100000 + i) from n;
+					insert into stale select 'basket-' || badge, 'monday' from badges limit 60`,
+				raise: []string{"insert into given select min(badge) from badges where ?1 > 0", "delete from badges where badge = (select min(badge) from badges)",
+					"delete from stale where label = (select min(label) from stale)"},
+			},
+			[]string{"- name: badges # each create takes its rows away", "Whether creates give rows of stale away: each takes 1"}, []string{"from stale"}, "given",
+		},
 		"beside what others raise": {
 			charity{
 				tables: daily().tables + "; create table visitors (day text primary key, n integer not null); insert into visitors values (date(), 1)",
