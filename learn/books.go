@@ -59,6 +59,8 @@ func books(ctx context.Context, i *inquiry, r drafting.Repeated, before []sums) 
 				f.Doubt("Whether %s has one for each create: those that were sent put one there, and a repetition put none. No effect watches it, as what is older may be dropped some time; if all is kept, add an effect that holds it against %s, with a delta of 0: a second one is a defect of which runs say nothing.", b.Name(), b.Entries.FullName())
 				t.said = append(t.said, b.Name())
 			default:
+				t.said = append(t.said, b.Name()) // as it was met
+				b = b.OverLots(one.postings)
 				if !slices.ContainsFunc(f.Proof.Books, b.SameNumber) {
 					f.Proof.Books = append(f.Proof.Books, b)
 				}

@@ -38,7 +38,7 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	if !is || !oneRowEach(i, r) || notAlone(i) {
 		return nil
 	}
-	var all []growth
+	var all, changed []growth
 	shadows := db.Shadows(ctx)
 	for _, t := range near(i) {
 		if slices.Contains(shadows, t.Name) {
@@ -47,10 +47,16 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 		if (drafting.MayBeUnlinked(f, t) || drafting.OfElements(f, t)) && len(all) < countedTables {
 			all = append(all, growth{table: t})
 		}
+		if drafting.MayBePool(f, t) && len(changed) < countedTables {
+			changed = append(changed, growth{table: t})
+		}
 	}
-	if all = grown(ctx, db, all, func(g *growth, by int) bool { g.rows = by; return true }); len(all) == 0 {
+	count := func(g *growth, by int) bool { g.rows = by; return true }
+	all, changed = grown(ctx, db, all, count), grown(ctx, db, changed, count)
+	if len(all) == 0 && len(changed) == 0 {
 		return nil
 	}
+	pools := poolsOf(ctx, i, db, changed)
 	asking, err := i.questioner()
 	if err != nil {
 		return err
@@ -64,18 +70,26 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 		return asking.err
 	}
 	letBe(ctx, behindAnswer)
-	if all = grown(ctx, db, all, func(_ *growth, by int) bool { return by != 0 }); len(all) == 0 {
+	all = grown(ctx, db, all, func(_ *growth, by int) bool { return by != 0 })
+	changed = grown(ctx, db, changed, func(_ *growth, by int) bool { return by != 0 })
+	if pools.moved(ctx, changed); len(all) == 0 && len(pools.all) == 0 {
 		return nil
 	}
 	letBe(ctx, forChildren)
+	pools.each(ctx, i)
 	all = grown(ctx, db, all, func(g *growth, by int) bool {
 		g.rows, g.each = g.rows+by, by/sentOnce
 		return g.each != 0 && by%sentOnce == 0 && (g.each != 1 || !drafting.OfElements(f, g.table)) // of one element, the row query says all
 	})
-	if all = still(ctx, db, all); len(all) == 0 || !creates(sentThrice, "[{send: {}}, {send: {}}, {send: {}}]") {
+	letBe(ctx, undisturbed)
+	all = still(ctx, db, all)
+	if pools.still(ctx); len(all) == 0 && len(pools.all) == 0 || !creates(sentThrice, "[{send: {}}, {send: {}}, {send: {}}]") {
 		return asking.err
 	}
 	letBe(ctx, forChildren)
+	if err := pools.again(ctx, i, asking); err != nil {
+		return err
+	}
 	all = grown(ctx, db, all, func(g *growth, by int) bool {
 		g.rows, g.again = g.rows+by, int(math.Ceil(float64(by)/sentThrice))
 		if g.each < 0 {
@@ -86,6 +100,9 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	})
 	taken := slices.DeleteFunc(slices.Clone(all), func(g growth) bool { return g.each > 0 })
 	all = slices.DeleteFunc(all, func(g growth) bool { return g.each < 0 })
+	if len(all) > 0 {
+		letBe(ctx, undisturbed)
+	}
 	for _, g := range foundOrMade(ctx, i, asking, db, still(ctx, db, all)) {
 		if keepsAnswers(ctx, db, g.table, answers) {
 			f.Doubt("Whether %s has anything but what repetitions are answered from: what creates were answered stands there as a text, so its rows are not counted. If each says that something was done, such as for other services to read, add it to effects.", g.table.FullName())
@@ -178,10 +195,7 @@ func grown(ctx context.Context, db *databases.Database, all []growth, rule func(
 	return left
 }
 
-// still leaves out the tables that get rows when nothing is sent.
+// still leaves out the tables that got rows when nothing was sent.
 func still(ctx context.Context, db *databases.Database, all []growth) []growth {
-	if len(all) > 0 {
-		letBe(ctx, undisturbed)
-	}
 	return grown(ctx, db, all, func(_ *growth, by int) bool { return by == 0 })
 }

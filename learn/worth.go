@@ -41,7 +41,10 @@ func (a account) has(s drafting.Standing) bool {
 	if a.now.Of.FullName() != s.Of.FullName() {
 		return false
 	}
-	return !a.met || len(s.Where) == 1 && s.Where[0] == drafting.Cell{Column: a.now.Key, Value: a.now.Value}
+	if len(s.Where) == 1 && s.Where[0].Column == a.now.Key { // rows above the one that creates refer to may count them as well
+		return s.Where[0].Value == a.now.Value
+	}
+	return !a.met
 }
 
 // unexplained are the numbers that each create changed, and not by what it has written down.

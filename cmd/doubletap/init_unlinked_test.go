@@ -13,6 +13,8 @@ import (
 // nor hold its marker, and that a table which says that there was a request is not.
 func TestInitOfRowsThatNothingLinks(t *testing.T) {
 	t.Parallel()
+	const codes = "codes (code text primary key, state text not null default 'free', used integer not null default 0); insert into codes (code) with recursive n(i) as (select 1 union all select i + 1 from n where i < 900) select 'C' || i from n"
+	const sold = "update codes set state = 'sold' where code = (select code from codes where state = 'free' limit 1)"
 	const movement = `insert into stock_movements (document_no, sku, quantity) select 'D-' || printf('%06d', max(id)), 'lamp', 2 from orders`
 	for name, c := range map[string]struct {
 		table        string
@@ -48,6 +50,20 @@ func TestInitOfRowsThatNothingLinks(t *testing.T) {
 		"a repetition publishes what the answer says": {
 			"outbox (id integer primary key, payload text)", "", `insert into outbox (payload) select '{"id":' || max(id) || '}' from orders`,
 			"query: select count(*) from outbox delta: 1", "delta: 3", exitFinding, "outbox",
+		},
+		"each marks a code as sold": {
+			codes, sold, "", "query: select count(case when state = 'sold' then 1 end) from codes delta: 1", "may change", exitPass, "",
+		},
+		"each marks a code by a flag": {
+			codes, "update codes set used = 1 where code = (select code from codes where used = 0 limit 1)", "",
+			"query: select count(case when used = '1' then 1 end) from codes delta: 1", "may change", exitPass, "",
+		},
+		"a repetition marks another code": {
+			codes, "", sold, "Whether a repetition may change how many rows have sold in codes.state: one create changed it by 1, and by 3 when it was repeated", "from codes", exitPass, "",
+		},
+		"many rows are counted up": {
+			"members (name text primary key, unread integer not null default 0); insert into members (name) with recursive n(i) as (select 1 union all select i + 1 from n where i < 20) select 'M' || i from n",
+			"update members set unread = unread + 1", "", "query: select coalesce(sum(unread), 0) from members delta: 20", "may change", exitPass, "",
 		},
 		"each key is noted": {
 			"known (id integer primary key, idem text)", "insert into known (idem) values ('k')", "", "level: idempotent", "from known", exitPass, "",

@@ -8,8 +8,9 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
-// noteNames are in the names of tables that have rows for requests, or for their keys and locks, and not for what they do.
-const noteNames = `log|audit|attempt|histor|request|trace|version|revision|session|token|key|idempot|record|dedup|seen|visit|view|lock|lease|claim|change|track|cache|status`
+// noteNames are in the names of tables that have rows for requests, or for their keys and locks, and not for what they do. A catalog is no log, nor
+// are conversions, reviews, interviews, blocks, releases and exchanges what a part of their names says.
+const noteNames = `(?:^|[^abio])log|audit|attempt|histor|request|trace|(?:^|[^n])version|[^o]nversion|revision|session|token|key|idempot|record|dedup|seen|visit|(?:^|[^er])view|[^r]eview|[^e]rview|(?:^|[^b])lock|(?:^|[^e])lease|claim|(?:^|[^x])change|track|cache|status`
 
 var (
 	// bookkeeping matches names of tables that may have rows for requests, or whose rows come and go: those are no effect of a create. What it puts

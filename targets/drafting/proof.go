@@ -179,6 +179,7 @@ type Beside struct {
 	Again  int    // that it had when the create had been repeated; 0: not counted
 	Uneven bool   // equal creates have made different numbers, of which Rows is the least
 	Found  string // column by which a row is found, and made where there is none yet, so that no two have the same in it
+	Pool   *Pool  // a number of the whole table, by which Rows says how much each create changes it; nil: its rows
 
 	texts []string // JSON pointers to the members that landed in these rows, one for each row
 }

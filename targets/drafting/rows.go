@@ -297,7 +297,9 @@ func touches(f *File) (t touched) {
 		case slices.ContainsFunc(f.Children, func(c Child) bool { return c.Table.FullName() == o.Table.FullName() }):
 		case o.unlinked():
 			t.unlinked = append(t.unlinked, o)
-		case slices.ContainsFunc(f.Proof.Others, func(all Beside) bool { return all.unlinked() && all.Table.FullName() == o.Table.FullName() }):
+		case slices.ContainsFunc(f.Proof.Others, func(all Beside) bool {
+			return all.unlinked() && all.Pool == nil && all.Table.FullName() == o.Table.FullName()
+		}):
 		case o.Again > 0 && o.atMost():
 			t.sent = append(t.sent, o)
 		default:

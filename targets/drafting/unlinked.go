@@ -20,11 +20,16 @@ var (
 // MayBeUnlinked reports that rows of a table may be an effect of creates although nothing in them says of which: going by its names, it is no log
 // and no record of requests, and no other effect counts it.
 func MayBeUnlinked(f *File, t databases.Table) bool {
+	return MayBePool(f, t) && !slices.ContainsFunc(f.Proof.Others, func(o Beside) bool { return o.Table.FullName() == t.FullName() && asksFor(*f, o) })
+}
+
+// MayBePool reports that creates may change the rows of a table although none of them is of one create: they may write there what a body says.
+func MayBePool(f *File, t databases.Table) bool {
 	same := func(o databases.Table) bool { return o.FullName() == t.FullName() }
 	return !same(f.Proof.Table) && (f.Proof.Through == nil || !same(f.Proof.Through.Table)) && (HoldsMessages(t) || !bookkeeping.MatchString(t.Name) && !noting.MatchString(t.Name) && !ofCalls.MatchString(t.Name)) &&
 		!slices.ContainsFunc(t.Columns, func(c databases.Column) bool { return ofRequests.MatchString(c.Name) }) &&
 		!slices.ContainsFunc(f.Children, func(c Child) bool { return same(c.Table) }) &&
-		!slices.ContainsFunc(f.Proof.Others, func(o Beside) bool { return same(o.Table) && (o.unlinked() || asksFor(*f, o)) }) &&
+		!slices.ContainsFunc(f.Proof.Others, func(o Beside) bool { return same(o.Table) && o.unlinked() }) &&
 		!slices.ContainsFunc(f.Proof.Books, func(b Book) bool { return same(b.Of) || same(b.Entries) })
 }
 
@@ -93,6 +98,12 @@ var unequal = regexp.MustCompile(`(?i)^(json|xml)$`)
 // totalled counts all rows of tables of which no row says of which create it is.
 func totalled(f *File, all []Beside) {
 	for _, o := range all {
+		if o.Pool != nil {
+			f.line("      - name: %s # each create changes it, and nothing says of which", literal(o.Pool.slug()))
+			f.line("        query: %s", literal("select "+o.Pool.Asked(f.Dialect)+" from "+f.Dialect.TableName(o.Table)))
+			f.line("        delta: %d", o.Rows)
+			continue
+		}
 		if o.Found != "" {
 			column := f.Dialect.Name(o.Found)
 			comparable := column
