@@ -52,18 +52,18 @@ func TestInitOfRowsThatNothingLinks(t *testing.T) {
 			"query: select count(*) from outbox delta: 1", "delta: 3", exitFinding, "outbox",
 		},
 		"each marks a code as sold": {
-			codes, sold, "", "query: select count(case when state = 'sold' then 1 end) from codes delta: 1", "may change", exitPass, "",
+			codes, sold, "", `query: "select count(case when state = 'sold' then 1 end) from codes" delta: 1`, "may change", exitPass, "",
 		},
 		"each marks a code by a flag": {
 			codes, "update codes set used = 1 where code = (select code from codes where used = 0 limit 1)", "",
-			"query: select count(case when used = '1' then 1 end) from codes delta: 1", "may change", exitPass, "",
+			`query: "select count(case when used = '1' then 1 end) from codes" delta: 1`, "may change", exitPass, "",
 		},
 		"a repetition marks another code": {
 			codes, "", sold, "Whether a repetition may change how many rows have sold in codes.state: one create changed it by 1, and by 3 when it was repeated", "from codes", exitPass, "",
 		},
 		"many rows are counted up": {
 			"members (name text primary key, unread integer not null default 0); insert into members (name) with recursive n(i) as (select 1 union all select i + 1 from n where i < 20) select 'M' || i from n",
-			"update members set unread = unread + 1", "", "query: select coalesce(sum(unread), 0) from members delta: 20", "may change", exitPass, "",
+			"update members set unread = unread + 1", "", `query: "select coalesce(sum(unread), 0) from members" delta: 20`, "may change", exitPass, "",
 		},
 		"each key is noted": {
 			"known (id integer primary key, idem text)", "insert into known (idem) values ('k')", "", "level: idempotent", "from known", exitPass, "",
