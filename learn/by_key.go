@@ -100,7 +100,11 @@ func learnByKey(ctx context.Context, i *inquiry) (rows bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	fmt.Fprintln(i.Said, "repeating a create to learn what is promised: again, with another body under its key, eight at once, three times")
+	ways := "again, "
+	if asking.alters() {
+		ways += "with another body under its key, "
+	}
+	fmt.Fprintf(i.Said, "repeating a create to learn what is promised: %seight at once, three times\n", ways)
 	r, err := i.repeatedOnce(ctx, asking)
 	switch {
 	case err != nil || !r.First.Done():

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -123,6 +124,35 @@ func TestInitLeavesAHeaderThatSaysWhoAsks(t *testing.T) {
 			text := readFile(t, file)
 			require.Contains(t, text, c.wants, said)
 			require.Contains(t, text, "level: idempotent")
+		})
+	}
+}
+
+// TestInitOfACreateThatSaysNothingButItsKey holds that a request without a body gets a file, whose rows are those that have its key, and that runs
+// see a second one.
+func TestInitOfACreateThatSaysNothingButItsKey(t *testing.T) {
+	t.Parallel()
+	for unique, exit := range map[string]int{"unique": exitPass, "": exitFinding} {
+		t.Run("key text "+unique, func(t *testing.T) {
+			t.Parallel()
+			db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table uploads (id integer primary key, request text "+unique+", size integer)")
+			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				key, id := r.Header.Get("Idempotency-Key"), 0
+				if db.QueryRow("select id from uploads where request = ?", key).Scan(&id) != nil {
+					time.Sleep(50 * time.Millisecond)
+					_, _ = db.Exec("insert into uploads (request, size) values (?, ?) on conflict do nothing", key, r.Header.Get("Upload-Length"))
+					_ = db.QueryRow("select id from uploads where request = ?", key).Scan(&id)
+				}
+				says(w, http.StatusCreated, fmt.Sprintf(`{"id": %d}`, id))
+			}))
+			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+			file, said := initiated(t, env, exitPass, "--curl", "curl -X POST -H 'Idempotency-Key: 7b2f' -H 'Upload-Length: 100' "+address+"/uploads", "--db", env["DATABASE_URL"])
+			text := readFile(t, file)
+			require.Contains(t, text, "uploads.request = :key", said)
+			require.NotContains(t, text, "query: {}")
+			require.NotContains(t, said.err, "another body")
+			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "burst-same-key")
+			require.Equal(t, exit, got.code, "%s\n%s", text, got)
 		})
 	}
 }

@@ -78,7 +78,7 @@ func (p *process) wait(t *testing.T) int {
 // eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	require.Eventually(t, holds, time.Minute, 10*time.Millisecond, what)
+	require.Eventually(t, holds, 5*time.Minute, 10*time.Millisecond, what)
 }
 
 // long is a scenario that is still busy when a test interferes.

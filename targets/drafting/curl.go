@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -213,10 +214,21 @@ func (r *reading) curl() (Request, error) {
 	if len(r.data) > 0 {
 		return c, c.read(strings.Join(r.data, "&"))
 	}
-	if r.method != "" && r.method != http.MethodGet && c.readQuery() {
-		return c, nil
+	if r.method != "" && r.method != http.MethodGet {
+		if asked := c; asked.readQuery() {
+			return asked, nil
+		}
+		if c.namesKey() {
+			c.Query, c.Body = true, map[string]any{}
+			return c, nil
+		}
 	}
-	return Request{}, errors.New("it has no body (-d): a create needs one that can carry a marker, a form (-F), or parameters in its URL and a method (-X POST)")
+	return Request{}, errors.New("it has no body (-d): a create needs one that can carry a marker, a form (-F), or parameters in its URL and a method (-X POST), or an Idempotency-Key and a method")
+}
+
+// namesKey reports that a request has an idempotency key in a header: then rows may be found by it, whatever else the request says.
+func (c Request) namesKey() bool {
+	return slices.ContainsFunc(c.Header, func(h [2]string) bool { return NamesKey(h[0]) && h[1] != "" })
 }
 
 // referer is the path and query of the page that the request came from, if that is the target's.

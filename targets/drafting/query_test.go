@@ -39,6 +39,17 @@ func TestARequestThatSaysNothingIsNoCreate(t *testing.T) {
 	}
 }
 
+// TestACreateMaySayNothingButItsKey holds that a command without a body is a create where it has an idempotency key: rows may be found by that.
+func TestACreateMaySayNothingButItsKey(t *testing.T) {
+	t.Parallel()
+	c, err := drafting.ReadCurl(`curl -X POST 'localhost:8080/uploads?tag=a&tag=b' -H 'Upload-Length: 100' -H 'Idempotency-Key: 7b2f'`)
+	require.NoError(t, err)
+	d := c.Draft("SHOP")
+	require.Equal(t, "/uploads?tag=a&tag=b", d.Path)
+	require.True(t, d.Query && len(d.Body) == 0 && d.Keyed())
+	require.Equal(t, map[string]string{"Upload-Length": "100"}, d.Header)
+}
+
 // TestARecordedQueryMayCreate holds that a browser's request without a body counts only if its answer says that something was created.
 func TestARecordedQueryMayCreate(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
@@ -223,8 +224,14 @@ func isSession(name, value string) bool {
 	return sessionName.MatchString(name) && len(value) >= 16 && drawn(value)
 }
 
-// saysNothing matches values that say yes or no, or have neither letter nor digit, and so are no secret, whatever a header or parameter is called.
-var saysNothing = regexp.MustCompile(`(?i)^([01]|true|false|yes|no|on|off|[^\pL\pN]+)$`)
+// aSwitch matches values that say yes or no.
+var aSwitch = regexp.MustCompile(`(?i)^([01]|true|false|yes|no|on|off)$`)
+
+// saysNothing reports that a value is a switch, or has neither letter nor digit, and so is no secret, whatever a header or parameter is called.
+func saysNothing(value string) bool {
+	letterOrDigit := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+	return aSwitch.MatchString(value) || value != "" && !strings.ContainsFunc(value, letterOrDigit)
+}
 
 // query writes the parameters into the path. A parameter that may hold a secret becomes a
 // variable.
@@ -232,7 +239,7 @@ func (c Request) query(d *Draft, prefix string) {
 	var parts []string
 	for part := range strings.SplitSeq(c.URL.RawQuery, "&") {
 		name, value, _ := strings.Cut(part, "=")
-		if (HoldsSecret(name) || isSession(name, value) || strings.EqualFold(name, "key")) && !saysNothing.MatchString(value) {
+		if (HoldsSecret(name) || isSession(name, value) || strings.EqualFold(name, "key")) && !saysNothing(value) {
 			value = d.variable(Variable(prefix, name), value)
 		} else {
 			value = Escape(value)
@@ -303,7 +310,7 @@ func (d *Draft) header(name, value, prefix string) {
 		}
 		word := map[string]string{"bearer": "TOKEN", "basic": "BASIC"}[strings.ToLower(scheme)]
 		d.Header[name] = strings.TrimSpace(scheme + " " + d.variable(Variable(prefix, cmp.Or(word, "AUTHORIZATION")), secret))
-	case (HoldsSecret(name) || strings.HasSuffix(lower, "key")) && !saysNothing.MatchString(value):
+	case (HoldsSecret(name) || strings.HasSuffix(lower, "key")) && !saysNothing(value):
 		d.Header[name] = d.variable(Variable(prefix, name), value)
 	default:
 		d.Header[name] = Escape(value)
@@ -358,7 +365,7 @@ func (d *Draft) members(prefix string) {
 			rank, ok := Likely(name)
 			switch {
 			case HoldsSecret(name) || isSession(name, value):
-				if !saysNothing.MatchString(value) {
+				if !saysNothing(value) {
 					d.Templates[pointer] = d.variable(freeVariable(d.Given, Variable(prefix, name), value), value)
 				}
 			case uuidBehind.MatchString(value): // whatever it is called, it is no text of people

@@ -41,7 +41,7 @@ func Services(lines []string, base string) []Service {
 }
 
 var (
-	variableName = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,60}$`)
+	variableName = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 	// ownBusiness are variables of tools, and of what has links and no sinks.
 	ownBusiness = regexp.MustCompile(`PROXY|^(GITHUB|CI|RUNNER|NPM|NODE|PIP|UV|CARGO|RUSTUP|GO|JAVA|MAVEN|SSH|XDG|AWS_LAMBDA|KUBERNETES|DOCKER|DOUBLETAP)_|DATABASE|POSTGRES|MYSQL|MARIADB|REDIS|^PG`)
 	mailServer  = regexp.MustCompile(`(SMTP|MAIL).*_(HOST|URL|SERVER|ADDR|ADDRESS)$|^(SMTP|MAIL)(HOST|URL|SERVER)$`)

@@ -158,8 +158,11 @@ func payload(p Payload) string {
 	}
 }
 
-// content writes the body of a request.
+// content writes the body of a request; a request without a query has none.
 func (f *File) content(indent, kind string, body any) {
+	if members, _ := body.(map[string]any); kind == "query" && len(members) == 0 {
+		return
+	}
 	f.line("%s%s:", indent, kind)
 	for line := range strings.SplitSeq(strings.TrimRight(block(body), "\n"), "\n") {
 		f.line("%s  %s", indent, line)
