@@ -118,17 +118,19 @@ func (p *pools) still(ctx context.Context) {
 	p.read(ctx, func(_ *level, by float64) bool { return by == 0 })
 }
 
-// again notes what creates that were repeated have changed, and one with another body, and writes down what is known then.
-func (p *pools) again(ctx context.Context, i *inquiry, asking *questioner) error {
+// again notes what creates that were repeated have changed.
+func (p *pools) again(ctx context.Context) {
 	p.read(ctx, func(l *level, by float64) bool {
 		l.again = by / sentThrice
 		return math.Abs(l.again) >= math.Abs(l.each)
 	})
-	if len(p.all) == 0 {
-		return nil
-	}
+}
+
+// note sends a create with another body where runs do, and writes down what is known then.
+func (p *pools) note(ctx context.Context, i *inquiry, asking *questioner) {
 	other := map[string]float64{}
-	if i.file.Draft.Keyed() && asking.alters() {
+	if len(p.all) > 0 && i.file.Draft.Keyed() && asking.alters() {
+		p.read(ctx, func(*level, float64) bool { return true }) // as others were sent in between
 		asking.done(ctx, "pools", "[{send: {}}, {alter: {key: fresh}}]")
 		letBe(ctx, forChildren)
 		p.read(ctx, func(l *level, by float64) bool {
@@ -143,5 +145,4 @@ func (p *pools) again(ctx context.Context, i *inquiry, asking *questioner) error
 		}
 		drafting.Pooled(&i.file, l.pool, l.each, l.again, another)
 	}
-	return asking.err
 }

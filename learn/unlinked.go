@@ -38,21 +38,7 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	if !is || !oneRowEach(i, r) || notAlone(i) {
 		return nil
 	}
-	var all, changed []growth
-	shadows := db.Shadows(ctx)
-	for _, t := range near(i) {
-		if slices.Contains(shadows, t.Name) {
-			continue
-		}
-		if (drafting.MayBeUnlinked(f, t) || drafting.OfElements(f, t)) && len(all) < countedTables {
-			all = append(all, growth{table: t})
-		}
-		if drafting.MayBePool(f, t) && len(changed) < countedTables {
-			changed = append(changed, growth{table: t})
-		}
-	}
-	count := func(g *growth, by int) bool { g.rows = by; return true }
-	all, changed = grown(ctx, db, all, count), grown(ctx, db, changed, count)
+	all, changed := countable(ctx, i, db)
 	if len(all) == 0 && len(changed) == 0 {
 		return nil
 	}
@@ -87,9 +73,7 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 		return asking.err
 	}
 	letBe(ctx, forChildren)
-	if err := pools.again(ctx, i, asking); err != nil {
-		return err
-	}
+	pools.again(ctx)
 	all = grown(ctx, db, all, func(g *growth, by int) bool {
 		g.rows, g.again = g.rows+by, int(math.Ceil(float64(by)/sentThrice))
 		if g.each < 0 {
@@ -100,32 +84,61 @@ func unlinked(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	})
 	taken := slices.DeleteFunc(slices.Clone(all), func(g growth) bool { return g.each > 0 })
 	all = slices.DeleteFunc(all, func(g growth) bool { return g.each < 0 })
+	noteAdded(ctx, i, asking, db, all, answers)
+	noteTaken(ctx, i, asking, db, taken)
+	pools.note(ctx, i, asking)
+	return asking.err
+}
+
+// countable are the tables whose rows are counted: those to which creates may add some that nothing links to them, and those in which they may change
+// what is there.
+func countable(ctx context.Context, i *inquiry, db *databases.Database) (all, changed []growth) {
+	f := &i.file
+	shadows := db.Shadows(ctx)
+	for _, t := range near(i) {
+		if slices.Contains(shadows, t.Name) {
+			continue
+		}
+		if (drafting.MayBeUnlinked(f, t) || drafting.OfElements(f, t)) && len(all) < countedTables {
+			all = append(all, growth{table: t})
+		}
+		if drafting.MayBePool(f, t) && len(changed) < countedTables {
+			changed = append(changed, growth{table: t})
+		}
+	}
+	count := func(g *growth, by int) bool { g.rows = by; return true }
+	return grown(ctx, db, all, count), grown(ctx, db, changed, count)
+}
+
+// noteAdded writes down the tables to which each create adds rows.
+func noteAdded(ctx context.Context, i *inquiry, asking *questioner, db *databases.Database, all []growth, answers []drafting.Answer) {
+	f := &i.file
 	if len(all) > 0 {
 		letBe(ctx, undisturbed)
 	}
 	for _, g := range foundOrMade(ctx, i, asking, db, still(ctx, db, all)) {
-		if keepsAnswers(ctx, db, g.table, answers) {
+		switch {
+		case keepsAnswers(ctx, db, g.table, answers):
 			f.Doubt("Whether %s has anything but what repetitions are answered from: what creates were answered stands there as a text, so its rows are not counted. If each says that something was done, such as for other services to read, add it to effects.", g.table.FullName())
-			continue
-		}
-		if drafting.OfElements(f, g.table) {
+		case drafting.OfElements(f, g.table):
 			drafting.Elements(f, g.each)
-			continue
-		}
-		if g.found {
+		case g.found:
 			drafting.FoundOrMade(f, g.table, g.column)
-			continue
+		default:
+			drafting.Unlinked(f, g.table, g.each, g.again)
 		}
-		drafting.Unlinked(f, g.table, g.each, g.again)
 	}
+}
+
+// noteTaken writes down the tables from which each create takes rows away.
+func noteTaken(ctx context.Context, i *inquiry, asking *questioner, db *databases.Database, taken []growth) {
 	for _, g := range taken {
 		if handedOver(ctx, i, asking, db, g) {
-			drafting.Taken(f, g.table, -g.each, -g.again)
+			drafting.Taken(&i.file, g.table, -g.each, -g.again)
 			continue
 		}
-		f.Doubt("Whether creates give rows of %s away: each takes %d of about %d, and nothing that it leaves has what stood there, so it may be what is cleaned up, until nothing is left. No effect counts them; if creates give them away, add one with count(*) and a delta of %d.", g.table.FullName(), -g.each, g.rows, g.each)
+		i.file.Doubt("Whether creates give rows of %s away: each takes %d of about %d, and nothing that it leaves has what stood there, so it may be what is cleaned up, until nothing is left. No effect counts them; if creates give them away, add one with count(*) and a delta of %d.", g.table.FullName(), -g.each, g.rows, g.each)
 	}
-	return asking.err
 }
 
 // foundOrMade notes the tables in which two creates that say the same, each under a key of its own, share a row, as that of a customer who is found

@@ -54,6 +54,10 @@ func TestInitOfRowsThatNothingLinks(t *testing.T) {
 		"each marks a code as sold": {
 			codes, sold, "", `query: "select count(case when state = 'sold' then 1 end) from codes" delta: 1`, "may change", exitPass, "",
 		},
+		"each marks a code and moves stock": {
+			"stock_movements (id integer primary key, document_no text, sku text); create table " + codes, sold + "; insert into stock_movements (document_no, sku) values ('D', 'lamp')", "",
+			"query: select count(*) from stock_movements delta: 1 - name: codes-state-sold", "may have more rows", exitPass, "",
+		},
 		"each marks a code by a flag": {
 			codes, "update codes set used = 1 where code = (select code from codes where used = 0 limit 1)", "",
 			`query: "select count(case when used = '1' then 1 end) from codes" delta: 1`, "may change", exitPass, "",
