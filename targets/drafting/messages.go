@@ -10,7 +10,7 @@ import (
 
 // noteNames are in the names of tables that have rows for requests, or for their keys and locks, and not for what they do. A catalog is no log, nor
 // are conversions, reviews, interviews, blocks, releases and exchanges what a part of their names says.
-const noteNames = `(?:^|[^abio])log|audit|attempt|histor|request|trace|(?:^|[^n])version|[^o]nversion|revision|session|token|key|idempot|record|dedup|seen|visit|(?:^|[^er])view|[^r]eview|[^e]rview|(?:^|[^b])lock|(?:^|[^e])lease|claim|(?:^|[^x])change|track|cache|status`
+const noteNames = `(?:^|[^abio])log|(?:api|data)log|audit|attempt|histor|request|trace|(?:^|[^n])version|[^o]nversion|revision|session|token|key|idempot|record|dedup|seen|visit|(?:^|[^er])view|[^r]eview|[^e]rview|(?:^|[^b])lock|(?:job|db)lock|(?:^|[^e])lease|[^r]elease|claim|(?:^|[^x])change|[^e]xchange|track|cache|status`
 
 var (
 	// bookkeeping matches names of tables that may have rows for requests, or whose rows come and go: those are no effect of a create. What it puts
