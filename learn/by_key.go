@@ -100,11 +100,7 @@ func learnByKey(ctx context.Context, i *inquiry) (rows bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	ways := "again, "
-	if asking.alters() {
-		ways += "with another body under its key, "
-	}
-	fmt.Fprintf(i.Said, "repeating a create to learn what is promised: %seight at once, three times\n", ways)
+	announce(i, asking)
 	r, err := i.repeatedOnce(ctx, asking)
 	switch {
 	case err != nil || !r.First.Done():

@@ -36,11 +36,10 @@ func handedOver(ctx context.Context, i *inquiry, asking *questioner, db *databas
 	if !few || err != nil {
 		return true
 	}
+	left := written(ctx, i, row)
 	for _, value := range onlyIn(before, after) {
-		for _, source := range written(ctx, i, row) {
-			if slices.ContainsFunc(source.rows, func(one map[string]string) bool { return slices.Contains(slices.Collect(maps.Values(one)), value) }) {
-				return true
-			}
+		if slices.ContainsFunc(left, func(s source) bool { return s.has(value) }) {
+			return true
 		}
 		if len(value) >= tellingValue {
 			if landings, err := db.Search(ctx, near(i), value); err != nil || len(landings) > 0 {
@@ -49,6 +48,11 @@ func handedOver(ctx context.Context, i *inquiry, asking *questioner, db *databas
 		}
 	}
 	return false
+}
+
+// has reports that a row has a value in any column.
+func (s source) has(value string) bool {
+	return slices.ContainsFunc(s.rows, func(row map[string]string) bool { return slices.Contains(slices.Collect(maps.Values(row)), value) })
 }
 
 // onlyIn are the values of rows that are gone, of which each stood in no other row.

@@ -100,7 +100,10 @@ func announce(i *inquiry, asking *questioner) {
 		ways = append(ways, "with another body under its key")
 	}
 	if keyed {
-		ways = append(ways, "eight at once, three times", "twice without a key")
+		ways = append(ways, "eight at once, three times")
+	}
+	if keyed && !i.file.Proof.ByKey {
+		ways = append(ways, "twice without a key")
 	}
 	fmt.Fprintf(i.Said, "repeating a create to learn what is promised: %s\n", strings.Join(ways, ", "))
 }

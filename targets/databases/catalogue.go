@@ -56,6 +56,11 @@ func (t Table) Keys() [][]string {
 	return append([][]string{t.Primary}, t.Unique...)
 }
 
+// IsKey reports that two rows cannot share a value of a column, whatever the others hold.
+func (t Table) IsKey(column string) bool {
+	return slices.ContainsFunc(t.Keys(), func(key []string) bool { return slices.Equal(key, []string{column}) })
+}
+
 // SameRow reports that two rows of the table, as Search and With list them, are one: they have one primary key, to the letter. In a table without
 // one, they have the values in common that no two rows share, or are equal in all columns.
 func (t Table) SameRow(a, b map[string]string) bool {

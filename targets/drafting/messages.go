@@ -71,11 +71,10 @@ func (p *Proof) namedFor(c databases.Column) string {
 	likely := ""
 	for _, theirs := range p.Table.Columns {
 		value, called := p.Row[theirs.Name], slices.Contains([]string{squeezed(theirs.Name), one + squeezed(theirs.Name)}, squeezed(c.Name))
-		alone := slices.ContainsFunc(p.Table.Keys(), func(key []string) bool { return slices.Equal(key, []string{theirs.Name}) })
 		ofOther := slices.ContainsFunc(p.Table.Refers, func(r databases.Reference) bool { return r.Column == theirs.Name })
 		tells := len(value) >= telling && strings.ContainsAny(value, "0123456789") && idLike.MatchString(theirs.Name) && !moment.MatchString(theirs.Type) && idLike.MatchString(c.Name)
 		switch {
-		case called && (alone && value != "" || tells && !ofOther):
+		case called && (p.Table.IsKey(theirs.Name) && value != "" || tells && !ofOther):
 			return theirs.Name
 		case tells && !ofOther && likely == "":
 			likely = theirs.Name

@@ -292,8 +292,7 @@ func (p place) refersTo(other place) bool {
 	}) {
 		return true
 	}
-	alone := slices.ContainsFunc(p.Table.Keys(), func(key []string) bool { return len(key) == 1 && key[0] == p.Identity })
-	return p.Identity != "" && !alone && p.Named == other.Named && slices.Equal(other.Table.Primary, []string{other.Identity}) &&
+	return p.Identity != "" && !p.Table.IsKey(p.Identity) && p.Named == other.Named && slices.Equal(other.Table.Primary, []string{other.Identity}) &&
 		endingNamed(p.Identity, other.Table.Name, other.Identity)
 }
 

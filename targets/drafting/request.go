@@ -264,14 +264,12 @@ func (d *Draft) variable(name, value string) string {
 
 // freeVariable is the name of a variable, with a number behind it where one of that name stands for something else, as in a list of two accounts.
 func freeVariable(given map[string]string, name, value string) string {
+	free := name
 	for n := 2; ; n++ {
-		free := name
-		if n > 2 {
-			free = fmt.Sprintf("%s_%d", name, n-1)
-		}
 		if was, taken := given[free]; !taken || was == value {
 			return free
 		}
+		free = fmt.Sprintf("%s_%d", name, n)
 	}
 }
 

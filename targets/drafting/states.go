@@ -50,11 +50,10 @@ func Pushed(f *File, rows []map[string]string) {
 // numbersStates reports that a column tells rows with one id from each other, and counts among them: what is another one in each row of the table
 // counts all of them.
 func numbersStates(p *Proof, c databases.Column) bool {
-	keys := p.Table.Keys()
-	if slices.ContainsFunc(keys, func(columns []string) bool { return slices.Equal(columns, []string{c.Name}) }) {
+	if p.Table.IsKey(c.Name) {
 		return false
 	}
-	return ofStates.MatchString(c.Name) || slices.ContainsFunc(keys, func(columns []string) bool {
+	return ofStates.MatchString(c.Name) || slices.ContainsFunc(p.Table.Keys(), func(columns []string) bool {
 		return slices.Contains(columns, c.Name) && slices.Contains(columns, p.Identity)
 	})
 }
