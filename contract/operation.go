@@ -35,6 +35,7 @@ type Key struct {
 	Required bool     `yaml:"required" json:"required,omitempty"`
 	Quoted   bool     `yaml:"quoted" json:"quoted,omitempty"` // sent as a structured-field string (RFC 9651), in quotes
 	Format   Format   `yaml:"format" json:"format,omitempty"`
+	Like     string   `yaml:"like" json:"like,omitempty"`           // a key as the operation takes it: others have its form (see Form); empty: Format says all
 	FoldCase bool     `yaml:"fold_case" json:"fold_case,omitempty"` // keys that differ in case only are the same key
 }
 
