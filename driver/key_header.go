@@ -26,7 +26,7 @@ func (r *requests) respellHeader(header http.Header, one rendered, a history.Att
 // secondKey is the key in the second of two headers, and how it is sent. All attempts with one key have the same.
 func (r *requests) secondKey(one rendered, a history.Attempt) (key, sent string) {
 	var request targets.Rendered
-	key = r.config.Names.Key(a.Intent, "beside "+a.Key)
+	key = one.operation.Key.Shaped(r.config.Names.Key(a.Intent, "beside "+a.Key))
 	_ = one.operation.PlaceKey(&request, key) // it fits into a header
 	return key, request.Header[one.operation.Key.Name]
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -17,10 +18,11 @@ type Rehearsed struct {
 	Operation string
 	Marker    string
 	Reference string
-	Key       string   // empty: none
-	SecondKey string   // in a second header of the same name; empty: none
-	Fresh     []string // where the target hands the keys out: those of the attempt's retries, if they take others
-	Secret    []string // names of the headers that hold one
+	Key       string             // empty: none
+	SecondKey string             // in a second header of the same name; empty: none
+	Form      []contract.KeyPart // of its keys; empty: they are UUIDs, or what the scenario makes of one
+	Fresh     []string           // where the target hands the keys out: those of the attempt's retries, if they take others
+	Secret    []string           // names of the headers that hold one
 	Sign      *targets.Sign
 	Over      string // what is signed, with Moment for the time
 }
@@ -56,6 +58,9 @@ func (r *requests) rehearse(i scenarios.PlannedIntent, a scenarios.PlannedAttemp
 	all := Rehearsed{
 		Rendered: request, Operation: one.operation.Name, Marker: one.marker,
 		Reference: r.config.Names.Reference(author(i)), Key: record.Key,
+	}
+	if key := one.operation.Key; key.Like != "" {
+		all.Form = key.Form()
 	}
 	all.SecondKey = r.rehearseHeader(request.Header, one, record)
 	if a.RetryKey == scenarios.FreshKey {

@@ -200,7 +200,7 @@ func (r *requests) newRequest(i scenarios.PlannedIntent, a scenarios.PlannedAtte
 		record.Key = r.config.ownKey(i)
 		record.BlankKey = record.Key == ""
 	default:
-		record.Key = r.config.Names.Key(i.ID, keyName)
+		record.Key = r.config.otherKey(i, keyName)
 	}
 	return r.build(record, outwait(a.Timeout, r.insideOf(i)))
 }

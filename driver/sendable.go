@@ -16,7 +16,7 @@ func (r *requests) keysOf(i scenarios.PlannedIntent) []string {
 	case key.In == contract.KeyNowhere:
 		return []string{""}
 	case len(key.Issued) == 0:
-		return []string{r.config.Names.Key("", "")}
+		return []string{key.Shaped(r.config.Names.Key("", ""))}
 	}
 	keys := []string{""}
 	for _, name := range keyNames(i) {

@@ -151,9 +151,14 @@ func (w *Workload) marker(i scenarios.PlannedIntent, body string) string {
 // ownKey is the key that a client chooses for an intent: one that resembles its neighbours', if it has some.
 func (w *Workload) ownKey(i scenarios.PlannedIntent) string {
 	if i.Neighbour != nil {
-		return w.Names.NeighbourKey(*i.Neighbour, i.ID)
+		return w.operation(i).Key.Shaped(w.Names.NeighbourKey(*i.Neighbour, i.ID))
 	}
-	return w.Names.Key(i.ID, scenarios.OwnKey)
+	return w.otherKey(i, scenarios.OwnKey)
+}
+
+// otherKey is the key that a client chooses for an intent under a name.
+func (w *Workload) otherKey(i scenarios.PlannedIntent, name string) string {
+	return w.operation(i).Key.Shaped(w.Names.Key(i.ID, name))
 }
 
 // ownMarker is the marker that one body carries. Bodies that mean the same share it, so an

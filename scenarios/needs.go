@@ -61,7 +61,7 @@ func NeedTable() []NeedRow {
 		{Need: NeedsRequiredKey, MetBy: "`key.required: true`"},
 		{Need: NeedsOptionalKey, MetBy: "a `key` that may be left out"},
 		{Need: NeedsChosenKey, MetBy: "a `key` that the client chooses: no `key.issued`"},
-		{Need: NeedsFreeKey, MetBy: "a `key` that may be any text: neither `key.issued` nor `key.format`"},
+		{Need: NeedsFreeKey, MetBy: "a `key` that may be any text: none of `key.issued`, `key.format` and `key.like`"},
 		{Need: NeedsCasedKey, MetBy: "a `key` whose letters have a case: no `key.fold_case`"},
 		{Need: NeedsHeaderKey, MetBy: "a `key` in a header, and no `protocol: http2`, which knows lower-case names only", Implied: true},
 		{Need: NeedsSpacedKey, MetBy: "a `key` that keeps a space at its end: in body, query or path, or `quoted`"},

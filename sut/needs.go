@@ -155,6 +155,7 @@ func (n *needs) keys() {
 		n.unless(len(key.Issued) == 0, need, "the target hands its keys out (key.issued), so that clients do not choose them")
 	}
 	n.unless(key.Format == contract.AnyText, scenarios.NeedsFreeKey, "only a UUID is a key of this operation (key.format)")
+	n.unless(key.Like == "", scenarios.NeedsFreeKey, "only what looks like key.like is a key of this operation")
 	n.unless(!key.FoldCase, scenarios.NeedsCasedKey, "keys that differ in case are the same key to this operation (key.fold_case)")
 	n.unless(key.In == contract.KeyInHeader, scenarios.NeedsHeaderKey, "the key stands in no header (key.in)")
 	n.unless(s.Target.Protocol != targets.HTTP2, scenarios.NeedsHeaderKey, "the target speaks HTTP/2, where names of headers are in lower case")
@@ -267,6 +268,7 @@ func (n *needs) others() {
 	n.but(len(s.Principals) > 1, scenarios.NeedsPrincipals, "the target file names fewer than two principals", n.byLine(checker.SeveralUsers, "principals"))
 	n.credential()
 	n.unless(len(s.Operations) > 1, scenarios.NeedsOperations, "the target file has fewer than two operations that take a key")
+	n.unless(len(s.Operations) < 2 || s.Operations[0].Key.Like == s.Operations[1].Key.Like, scenarios.NeedsOperations, "the keys of the operations have two forms (key.like), so that none can be sent to both")
 	n.unless(s.Operation().HasParent(), scenarios.NeedsParents, "the operation's path has nothing of prepare, so there are no two parents to send one key to")
 	for need, size := range map[scenarios.Need]targets.AnswerSize{scenarios.NeedsLargeAnswer: targets.LargeAnswer, scenarios.NeedsHugeAnswer: targets.HugeAnswer, scenarios.NeedsEmptyAnswer: targets.EmptyAnswer} {
 		_, declared := s.Operation().Answers[size]

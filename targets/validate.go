@@ -245,8 +245,23 @@ func (v *validator) key(path string, o Operation) {
 		keyInCookie(v, path, o)
 	}
 	v.keyInPath(path, o)
+	if o.Key.Like != "" {
+		keyLike(v, path+"/key", o.Key)
+	}
 	if o.Key.Quoted && o.Key.In != contract.KeyInHeader {
 		v.addMistake(path+"/key/quoted", "only a key in a header can be quoted")
+	}
+}
+
+// keyLike looks at a key of whose form others are to be.
+func keyLike(v *validator, path string, k Key) {
+	switch {
+	case k.Format != contract.AnyText:
+		v.addMistake(path+"/like", "key.format says already what keys look like; leave one of them out")
+	case len(k.Issued) > 0:
+		v.addMistake(path+"/like", "the target issues its keys (key.issued), so that none is drawn")
+	case !k.Drawable():
+		v.addMistake(path+"/like", "too little of %s can differ from key to key: that takes nine digits, or as much in letters", v.doc.Shown(path+"/like"))
 	}
 }
 

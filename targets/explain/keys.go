@@ -30,6 +30,10 @@ func keyFormat(x *explainer) {
 		x.notChecked("key.format: uuid", "Whether keys that hardly differ are two keys, because only a UUID is a key")
 		return
 	}
+	if key.Like != "" {
+		x.notChecked("key.like", "Whether keys that hardly differ are two keys, because only what has the form of %s is a key", key.Like)
+		return
+	}
 	var parts []string
 	if key.FoldCase {
 		x.notChecked("key.fold_case", "Whether keys that differ only in case are one key")
