@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/internal/shell"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -252,7 +253,7 @@ func (w *writer) name(r driver.Rehearsed) {
 	kind, value := "marker", "dt$(letters 16)"
 	switch {
 	case r.Marker == r.Key: // by which rows are asked for
-		kind, value = "key", freshKey(r.Key)
+		kind, value = "key", freshKey(r, r.Key)
 	case number.MatchString(r.Marker):
 		value = "$(among 123456789 9)"
 	}
@@ -268,7 +269,7 @@ func (w *writer) name(r driver.Rehearsed) {
 		if _, issued := w.taken[key]; issued {
 			continue
 		}
-		if value := freshKey(key); value != "" {
+		if value := freshKey(r, key); value != "" {
 			if name, first := w.variable("key", key); first {
 				w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: value})
 			}
@@ -286,10 +287,12 @@ func (w *writer) name(r driver.Rehearsed) {
 	}
 }
 
-// freshKey draws another key that looks like one; empty: there is nothing in it that could differ.
-func freshKey(key string) string {
+// freshKey draws another key that looks like one of a request's; empty: there is nothing in it that could differ.
+func freshKey(r driver.Rehearsed, key string) string {
 	at := strings.IndexFunc(key, alphanumeric)
 	switch {
+	case len(r.Form) > 0 && key != "":
+		return likeOthers(r.Form)
 	case isUUID(key):
 		return "$(uuid)"
 	case at >= 0:
@@ -297,6 +300,19 @@ func freshKey(key string) string {
 	default:
 		return ""
 	}
+}
+
+// likeOthers draws a key of a form.
+func likeOthers(form []contract.KeyPart) string {
+	var word strings.Builder
+	for _, part := range form {
+		if part.Text != "" {
+			word.WriteString(shell.Quote(part.Text))
+		} else {
+			fmt.Fprintf(&word, "$(among %s %d)", part.Among, part.Length)
+		}
+	}
+	return word.String()
 }
 
 // reference makes a variable of the text that a request and its rows are known by besides, if there is one.
