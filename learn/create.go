@@ -52,7 +52,7 @@ func (i *inquiry) prove(ctx context.Context) error {
 				provedByKey(ctx, i)
 			}
 			return nil
-		case moved(i, answer), steady(i, answer), i.otherWay(why), conditioned(i, answer), asItsClient(i, answer, why):
+		case moved(i, answer), anotherForm(i, answer, why), steady(i, answer), i.otherWay(why), conditioned(i, answer), asItsClient(i, answer, why):
 			n = 0
 		case !i.carriers.settled && n < createTries+i.carriers.tried && i.again(ctx, answer, why), lastPath(i, answer, why), lastly(i, answer, why):
 		default:

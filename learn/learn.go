@@ -90,6 +90,7 @@ type dealings struct {
 	agent     agent
 	rowless   bool     // a second create was done, and made no row where the first one's marker was found
 	steadied  int      // status of the refusal after which headers stayed as the source has them; 0: they did not have to
+	formed    formed
 	stored    []string // members whose marker the one create has left in a table
 }
 

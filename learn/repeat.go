@@ -24,6 +24,9 @@ func (i *inquiry) learn(ctx context.Context) {
 // repeat sends creates and repeats them, and writes down what the answers show, one question after the other: how a repetition is answered, what
 // makes two creates one, and what is promised of other bodies. What is not asked, or shows nothing, stays a doubt.
 func (i *inquiry) repeat(ctx context.Context) error {
+	if err := needsItsForm(ctx, i); err != nil {
+		return err
+	}
 	if err := endOfPath(ctx, i); err != nil {
 		return err
 	}
@@ -113,6 +116,11 @@ func announce(i *inquiry, asking *questioner) {
 func makesOne(ctx context.Context, i *inquiry, r *drafting.Repeated) (err error) {
 	if !i.file.Draft.Keyed() && r.Rows > 1 && !i.file.Draft.Changes() {
 		if *r, err = findKey(ctx, i, *r); err != nil {
+			return err
+		}
+	}
+	if i.file.Draft.Keyed() && r.Rows > 1 {
+		if *r, err = heldInItsForm(ctx, i, *r); err != nil {
 			return err
 		}
 	}
@@ -267,6 +275,9 @@ func (i *inquiry) repeated(ctx context.Context, asking *questioner) (drafting.Re
 			first = &unvaried{r.First.Status, r.Rows, r.First.Done()}
 		}
 		with := asGivenOnce(i, r.First, &given)
+		if with == "" {
+			with = inItsForm(i, r.First)
+		}
 		if with == "" {
 			with = asLong(i, r.First)
 		}

@@ -46,11 +46,17 @@ type Draft struct {
 	Others    []Other           // members of the body that can be altered, numbers first
 	Sign      *Signature        // how the request is signed; nil: it is not
 	Key       targets.Key
-	KeySteps  []Step // that ask the target for a key; empty: the client draws it
+	KeySource
 	Around
 	Identity string   // JSON pointer to the created thing's id in the documented answer; empty: it names none
 	Statuses []int    // documented ones
 	Doubts   []string // what the source leaves open, in sentences
+}
+
+// KeySource is where clients have their keys from.
+type KeySource struct {
+	KeySteps []Step // that ask the target for a key; empty: the client draws it
+	KeyGiven string // the key that the source has; empty: it has none
 }
 
 // Around is what is sent before a create, and after it.

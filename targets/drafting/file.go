@@ -278,5 +278,6 @@ func keyOf(k targets.Key) any {
 		Name     string            `yaml:"name,omitempty"`
 		Required bool              `yaml:"required,omitempty"`
 		Format   contract.Format   `yaml:"format,omitempty"`
-	}{k.In, k.Name, k.Required, k.Format}
+		Like     string            `yaml:"like,omitempty"`
+	}{k.In, k.Name, k.Required, k.Format, k.Like}
 }

@@ -195,10 +195,11 @@ func Called(key targets.Key) string {
 
 // WithKeyIn is the draft with one of these places for its key. What stood there needs no variable any more.
 func (d Draft) WithKeyIn(key targets.Key) Draft {
-	held := ""
+	held, given := "", ""
 	switch key.In {
 	case contract.KeyInHeader:
 		held = d.Header[key.Name]
+		given = held
 		d.Header = maps.Clone(d.Header)
 		delete(d.Header, key.Name)
 	case contract.KeyInQuery:
@@ -207,6 +208,7 @@ func (d Draft) WithKeyIn(key targets.Key) Draft {
 			name, value, _ := strings.Cut(part, "=")
 			if name == key.Name {
 				held = value
+				given, _ = url.QueryUnescape(value)
 			}
 			return name == key.Name
 		})
@@ -216,14 +218,17 @@ func (d Draft) WithKeyIn(key targets.Key) Draft {
 	case contract.KeyInBody:
 		pointer := jsonpointer.Member(key.Name)
 		held = d.Templates[pointer]
+		given = textAt(d.Body, pointer)
 		d = d.without(pointer)
 	case contract.KeyInCookie:
 		d, held = withoutCookie(d, key.Name)
+		given = held
 	case contract.KeyInPath:
 		path, query, asks := strings.Cut(d.Path, "?")
 		segment := "/" + cmp.Or(key.Name, lastOf(d.Path))
 		at := strings.LastIndex(path, segment)
 		named, format := inFormat(segment)
+		given, _ = url.PathUnescape(named[1:])
 		if drawn(named[1:]) { // a word may stand in the body by chance
 			d, _ = repeatingKey(d, named[1:])
 		}
@@ -232,7 +237,10 @@ func (d Draft) WithKeyIn(key targets.Key) Draft {
 		}
 		key.Name = "" // a key in the path has none
 	}
-	d.Key = key
+	if name, hidden := strings.CutPrefix(strings.TrimSuffix(held, "}"), "${"); hidden {
+		given = d.Given[name]
+	}
+	d.Key, d.KeyGiven = key, given
 	d.Needed = slices.DeleteFunc(slices.Clone(d.Needed), func(name string) bool { return held == "${"+name+"}" })
 	return d
 }
@@ -308,6 +316,17 @@ func keyInPath(segment string) targets.Key {
 		key.Format = contract.OnlyUUID
 	}
 	return key
+}
+
+// LikeItsSource has the key drawn like the one that the source has, and reports whether that is another form than the key has already.
+func LikeItsSource(d *Draft) bool {
+	like := contract.Key{Like: d.KeyGiven}
+	drawnAnyway := uuidLike.MatchString(d.KeyGiven) && d.KeyGiven[len("00000000-0000-")] == '4' && d.KeyGiven == strings.ToLower(d.KeyGiven)
+	if !d.Keyed() || len(d.KeySteps) > 0 || d.Key.Like != "" || drawnAnyway || strings.ContainsAny(d.KeyGiven, "${}") || !like.Drawable() {
+		return false
+	}
+	d.Key.Like, d.Key.Format = d.KeyGiven, contract.AnyText
+	return true
 }
 
 // lastOf is the last segment of a path.

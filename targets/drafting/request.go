@@ -13,9 +13,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // Request is a request that was sent before: recorded, or given as a curl command.
@@ -298,7 +296,7 @@ func (d *Draft) header(name, value, prefix string) {
 		d.Agent = Escape(value)
 	case slices.Contains(ofTheClient(), lower) || strings.HasPrefix(lower, "sec-") || strings.HasPrefix(name, ":") || name == "":
 	case NamesKey(name):
-		d.Key = targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: name}}
+		d.Key, d.KeyGiven = InHeader(name), value
 	case shell != nil:
 		d.Header[name] = shell[1] + d.variable(cmp.Or(shell[2], shell[3]), "")
 	case lower == "authorization":

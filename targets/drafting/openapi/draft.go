@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,8 +35,10 @@ func (d *Document) draft(c Create, prefix string, generation int) (drafting.Draf
 		}
 	}
 	if draft.Key = c.key(flatten(schema, 0)); draft.Key.In == contract.KeyInBody {
+		draft.KeyGiven, _ = draft.Body[draft.Key.Name].(string)
 		delete(draft.Body, draft.Key.Name)
 	}
+	c.keyForm(&draft, flatten(schema, 0))
 	draft.Identity = c.identity()
 	s.into(&draft)
 	c.parameters(&draft, prefix)
@@ -231,6 +234,24 @@ func (c Create) key(body *openapi3.Schema) targets.Key {
 		}
 	}
 	return targets.Key{}
+}
+
+// keyForm has keys drawn like the document's example of one, or like what its pattern allows, where that is no UUID.
+func (c Create) keyForm(draft *drafting.Draft, body *openapi3.Schema) {
+	var pattern string
+	if draft.Key.In == contract.KeyInBody {
+		pattern = flatten(body.Properties[draft.Key.Name], 0).Pattern
+	}
+	for _, p := range c.all() {
+		if p.In == string(draft.Key.In) && p.Name == draft.Key.Name {
+			draft.KeyGiven, _ = parameterValue(p)
+			pattern = flatten(p.Schema, 0).Pattern
+		}
+	}
+	const uuid = "6f1c2a9e-3b4d-4c5f-8a7b-0d1e2f3a4b5c"
+	if form, err := regexp.Compile(pattern); err == nil && !form.MatchString(uuid) && form.MatchString(draft.KeyGiven) {
+		drafting.LikeItsSource(draft)
+	}
 }
 
 // namesKey goes by the name, and where that could mean something else as well by the description.

@@ -1,6 +1,7 @@
 package openapi_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,6 +41,31 @@ func TestKeysAreFoundWhereTheDocumentNamesThem(t *testing.T) {
 		{"minimal.json", "", targets.Key{}},
 	} {
 		require.Equal(t, c.key, draft(t, c.document, c.operation).Key, c.document)
+	}
+}
+
+// TestKeysHaveTheFormThatTheDocumentAsksFor holds that a key is drawn in another form than a UUID's where that is what the pattern takes.
+func TestKeysHaveTheFormThatTheDocumentAsksFor(t *testing.T) {
+	t.Parallel()
+	const document = `{"openapi": "3.0.3", "info": {"title": "shop", "version": "1"}, "paths": {"/orders": {"post": {
+		"parameters": [{"name": "Idempotency-Key", "in": "header", "schema": {"type": "string"%s}}],
+		"requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {"note": {"type": "string"}}}}}},
+		"responses": {"201": {"description": "made"}}}}}}`
+	for schema, like := range map[string]string{
+		``: "",
+		`, "example": "01HZX3V9K8Q2M5N7P4R6S8T0WY"`:                                                "",
+		`, "pattern": "^[0-9A-Za-z-]+$", "example": "01HZX3V9K8Q2M5N7P4R6S8T0WY"`:                  "",
+		`, "pattern": "^[0-9A-HJKMNP-TV-Z]{26}$", "example": "01HZX3V9K8Q2M5N7P4R6S8T0WY"`:         "01HZX3V9K8Q2M5N7P4R6S8T0WY",
+		`, "pattern": "^ik_[0-9a-f]{12}$"`:                                                         "ik_000000000000",
+		`, "pattern": "^[0-9A-HJKMNP-TV-Z]{26}$", "example": "a-key-that-does-not-match-the-form"`: "11111111111111111111111111", // of the pattern
+	} {
+		doc, err := openapi.Read("shop.json", fmt.Appendf(nil, document, schema))
+		require.NoError(t, err)
+		creates := doc.Creates()
+		require.Len(t, creates, 1)
+		d, err := doc.Draft(creates[0], "API")
+		require.NoError(t, err)
+		require.Equal(t, targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "Idempotency-Key", Like: like}}, d.Key, schema)
 	}
 }
 
