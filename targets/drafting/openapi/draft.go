@@ -249,8 +249,17 @@ func (c Create) keyForm(draft *drafting.Draft, body *openapi3.Schema) {
 		}
 	}
 	const uuid = "6f1c2a9e-3b4d-4c5f-8a7b-0d1e2f3a4b5c"
-	if form, err := regexp.Compile(pattern); err == nil && !form.MatchString(uuid) && form.MatchString(draft.KeyGiven) {
-		drafting.LikeItsSource(draft)
+	form, err := regexp.Compile(pattern)
+	if err != nil || form.MatchString(uuid) {
+		return
+	}
+	for _, like := range []string{draft.KeyGiven, strings.ReplaceAll(draft.KeyGiven, "aa", "a0")} { // a pattern's own text shows no digits
+		key := contract.Key{Like: like}
+		if form.MatchString(like) && form.MatchString(key.Shaped("one")) && form.MatchString(key.Shaped("other")) {
+			draft.KeyGiven = like
+			drafting.LikeItsSource(draft)
+			return
+		}
 	}
 }
 
