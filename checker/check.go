@@ -135,6 +135,7 @@ func rules() []rule {
 		checkSeen,
 		checkGroups,
 		checkStrangers,
+		checkTurnedAway,
 	}
 }
 

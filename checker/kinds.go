@@ -69,7 +69,7 @@ func KindTable() []KindRow {
 		{Kind: StuckKey, Meaning: "nothing was made, and the key never gets a final answer", Unresolved: true,
 			Promise: "A client that retries with backoff gets a final answer.", Against: always},
 		{Kind: StoredError, Meaning: "nothing was made, and a failure is replayed for good", Unresolved: true,
-			Promise: "A failure that passes is not the final answer.", Against: always + "; `errors.store_4xx`, `errors.store_5xx`"},
+			Promise: "A failure that passes is not the final answer.", Against: always + "; `errors.store_4xx`, `errors.store_5xx`, `request.credential`"},
 		{Kind: RefusedThoughDone, Meaning: "the row exists, and its client never learns it", Unresolved: true,
 			Promise: "The client of what was done can learn that it was.", Against: always},
 		{Kind: Unavailable, Meaning: "retries with backoff never got a final answer", Unresolved: true,

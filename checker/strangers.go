@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -64,4 +65,37 @@ func (tr *trace) turnedAway() (refused *classified, told []*classified) {
 func turnedAway(_ *evaluation, _ *markerGroup, tr *trace) bool {
 	refused, told := tr.turnedAway()
 	return refused != nil && len(told) > 0
+}
+
+// TurnedAway reports that the target took the sender of a request for nobody it knows, or for nobody who may (RFC 9110, sections 15.5.2 and 15.5.4).
+func TurnedAway(t Terms, a history.Attempt) bool {
+	return t.Unauthenticated(a) || a.Complete && a.Status == http.StatusForbidden
+}
+
+// checkTurnedAway checks that a refusal of somebody without the credential does not stay in the way of who has it: its key is refused to the end,
+// while fresh keys get through before and after that.
+func checkTurnedAway(e *evaluation, m moment, traces []*trace) {
+	if m != atT2 {
+		return
+	}
+	for _, tr := range traces {
+		if tr.intent.Fresh || len(tr.strangers) == 0 || len(tr.attempts) == 0 {
+			continue
+		}
+		away := func(a *classified) bool { return TurnedAway(e.terms, *a.Attempt) }
+		first := slices.IndexFunc(tr.strangers, func(a *classified) bool { return away(a) && a.End <= tr.attempts[0].Start })
+		tries := filter(tr.attempts, func(a *classified) bool { return a.Probe })
+		rows, known := e.rowCount(m, tr)
+		if first < 0 || len(tries) == 0 || !known || rows > 0 || len(filter(tr.attempts, away)) < len(tr.attempts) || !refusedAlone(e, tries) {
+			continue
+		}
+		last := tries[len(tries)-1]
+		e.report(m, tr, Finding{
+			Kind: StoredError, Detail: history.NoCredential,
+			Promise:  "What somebody without the credential was refused does not stay in the way of the client.",
+			Contract: "request.credential",
+			Expected: fmt.Sprintf("an acknowledgement, as plain creates with fresh keys got: status %d of attempt %s was for somebody else", tr.strangers[first].Status, tr.strangers[first].ID),
+			Observed: fmt.Sprintf("status %d to all %d attempts with the credential under that key", last.Status, len(tr.attempts)),
+		})
+	}
 }

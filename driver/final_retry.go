@@ -29,6 +29,9 @@ type Probing struct {
 	// Unclear tells that a last answer means something only beside that to a fresh key: the target may answer no request,
 	// or not this key. Nil: none does.
 	Unclear func(history.Attempt) bool
+	// TurnedAway tells that a final answer takes the sender for nobody it knows. Where fresh keys get through before such a key is asked
+	// for once more, and after that, it is about the key. Nil: none does.
+	TurnedAway func(history.Attempt) bool
 	// Refused tells that a request was refused, as plain creates may be that equal no other request. Some of these are sent then,
 	// until one is refused as well. Nil: none are.
 	Refused func(history.Attempt) bool
@@ -72,6 +75,7 @@ type prober struct {
 	unauthenticated []probe        // to be sent again after a new login
 	unclear         []unclearKey   // after the last try
 	hung            []unclearKey   // whose last try waited in vain
+	turnedAway      []unclearKey   // whose sender is taken for nobody
 	refused         bool           // a request that plain creates can be compared with
 
 	outlasted atomic.Bool // a key was blocked for longer than Lease
@@ -115,6 +119,7 @@ func (p *prober) probeAll(ctx context.Context, keyless bool) {
 		p.numbers[i.ID] = n
 	})
 	defer p.createUntilRefused(ctx)
+	defer p.askTurnedAway(ctx)
 	defer p.tryFreshKeys(ctx)
 	defer p.askHungAgain(ctx)
 	if len(p.unauthenticated) == 0 || !p.steps.logInAgain(ctx) {
@@ -142,6 +147,7 @@ func (p *prober) ask(ctx context.Context, q probe) int {
 		}
 		if p.noteUnauthenticated(q, last) || p.settled(last) {
 			p.noteRefused(q, last)
+			p.noteTurnedAway(unclearKey{q, last})
 			return q.n
 		}
 		if inVain(last) {

@@ -23,6 +23,9 @@ type unclearKey struct {
 // mostUnclear is how many unclear keys are tried again beside fresh ones: few enough not to throttle each other.
 const mostUnclear = 3
 
+// mostTurnedAway is how many keys are asked for once more whose senders were turned away. Each is answered at the door.
+const mostTurnedAway = 50
+
 // noteUnclear keeps a key whose last answer is unclear.
 func (p *prober) noteUnclear(k unclearKey) {
 	if p.Unclear == nil || !p.Unclear(k.last) || !p.resemblesFresh(k.intent) {
@@ -31,6 +34,35 @@ func (p *prober) noteUnclear(k unclearKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.unclear = append(p.unclear, k)
+}
+
+// noteTurnedAway keeps a key whose last answer takes its sender for nobody.
+func (p *prober) noteTurnedAway(k unclearKey) {
+	if p.TurnedAway == nil || !p.TurnedAway(k.last) || !p.resemblesFresh(k.intent) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.turnedAway = append(p.turnedAway, k)
+}
+
+// askTurnedAway asks for keys once more whose senders were turned away, between two plain creates with fresh keys. Where the first of these does
+// not get through, nobody does.
+func (p *prober) askTurnedAway(ctx context.Context) {
+	slices.SortFunc(p.turnedAway, func(a, b unclearKey) int { return strings.Compare(a.last.ID, b.last.ID) })
+	again := slices.CompactFunc(p.turnedAway, func(a, b unclearKey) bool { return a.intent == b.intent })
+	if len(again) == 0 {
+		return
+	}
+	if o := p.createFresh(ctx); o == nil || !p.settled(o.record) || p.TurnedAway(o.record) {
+		return
+	}
+	for _, k := range again[:min(len(again), mostTurnedAway)] {
+		if !p.askOnce(ctx, &k) {
+			return
+		}
+	}
+	p.createFresh(ctx)
 }
 
 // resemblesFresh reports that plain creates with fresh keys say something of an intent. They come from the first principal, at the

@@ -191,6 +191,9 @@ func (r *scenarioRun) finalRetry(ctx context.Context) error {
 		case r.scenario.Neighbours != nil || r.scenario.Respells(scenarios.SpellingTwoHeaders): // or for the form of the key, if a plain one is taken
 			patience.Refused, patience.Alone = refused, 1
 		}
+		if r.scenario.Respells(scenarios.SpellingNoCredential) {
+			patience.TurnedAway = func(a history.Attempt) bool { return checker.TurnedAway(terms, a) }
+		}
 		if breaks(r.scenario) {
 			patience.Recovery = r.session.aftermath.within
 			if terms.Contract.Lease == 0 && waitsForKeys(r) {
