@@ -44,6 +44,9 @@ func bugOfOne(f checker.Finding) string {
 		}
 		return fmt.Sprintf("Every retry with this %s gets %s to the end%s%s", key, last, when(f), noRow(f))
 	case checker.StoredError:
+		if f.Detail == history.NoCredential {
+			return fmt.Sprintf("A request without the credential was refused with %s, and every retry with it under the same %s gets %s for good%s%s", statusOf(f, 0), key, last, when(f), noRow(f))
+		}
 		if f.Detail == "refusal" {
 			return fmt.Sprintf("A body was refused with %s, and its correction under the same %s gets %s for good%s", statusOf(f, 0), key, last, when(f))
 		}

@@ -17,6 +17,7 @@ type doorkeeper struct {
 	ask    string // name of the header; empty: nobody is asked
 	late   bool
 	status int
+	keeps  bool // what was refused for that is refused for good
 }
 
 // lets reports that a request may pass.
@@ -28,7 +29,7 @@ func (d doorkeeper) lets(r *http.Request) bool {
 func (d doorkeeper) open(t *testing.T) (address, database string) {
 	t.Helper()
 	db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)",
-		"create table notes (id integer primary key, request_key text not null unique, title text not null, stars integer not null)")
+		"create table notes (id integer primary key, request_key text not null unique, title text not null, stars integer not null); create table refusals (request_key text primary key)")
 	db.SetMaxOpenConns(1)
 	return serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var n struct {
@@ -56,8 +57,13 @@ func (d doorkeeper) open(t *testing.T) (address, database string) {
 		if err := tell(); !errors.Is(err, sql.ErrNoRows) {
 			return
 		}
+		kept := 0
+		_ = db.QueryRow("select count(*) from refusals where request_key = ?", key).Scan(&kept)
 		switch {
-		case !d.lets(r):
+		case kept > 0 || !d.lets(r):
+			if d.keeps {
+				_, _ = db.Exec("insert or ignore into refusals values (?)", key)
+			}
 			says(w, d.status, `{"error":"who_are_you"}`)
 		case key == "" || n.Title == "" || n.Stars <= 0:
 			says(w, http.StatusBadRequest, `{"error":"invalid"}`)
@@ -77,10 +83,11 @@ func TestInitFindsWhatSaysWhoSends(t *testing.T) {
 		header, line, verdict string
 		exit                  int
 	}{
-		"asked first":          {doorkeeper{"Authorization", false, 401}, "Authorization: Bearer secret-token-77", "credential: [Authorization] # a create without it was refused with 401", "✓ no-credential", exitPass},
-		"asked behind the key": {doorkeeper{"Authorization", true, 401}, "Authorization: Bearer secret-token-77", "credential: [Authorization]", "A request without a credential was told of what had been created with one (201)", exitFinding},
-		"a cookie":             {doorkeeper{"Cookie", true, 403}, "Cookie: sid=secret-token-77", "credential: [Cookie] # a create without it was refused with 403", "✗ no-credential", exitFinding},
-		"nobody is asked":      {doorkeeper{}, "Authorization: Bearer secret-token-77", "", "– no-credential", exitInconclusive},
+		"asked first":              {doorkeeper{ask: "Authorization", late: false, status: 401}, "Authorization: Bearer secret-token-77", "credential: [Authorization] # a create without it was refused with 401", "✓ no-credential", exitPass},
+		"asked behind the key":     {doorkeeper{ask: "Authorization", late: true, status: 401}, "Authorization: Bearer secret-token-77", "credential: [Authorization]", "A request without a credential was told of what had been created with one (201)", exitFinding},
+		"a cookie":                 {doorkeeper{ask: "Cookie", late: true, status: 403}, "Cookie: sid=secret-token-77", "credential: [Cookie] # a create without it was refused with 403", "✗ no-credential", exitFinding},
+		"what was refused is kept": {doorkeeper{ask: "Authorization", late: true, status: 401, keeps: true}, "Authorization: Bearer secret-token-77", "credential: [Authorization]", "A request without the credential was refused with 401, and every retry with it under the same", exitFinding},
+		"nobody is asked":          {doorkeeper{}, "Authorization: Bearer secret-token-77", "", "– no-credential", exitInconclusive},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
