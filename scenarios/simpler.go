@@ -83,15 +83,21 @@ type simplifier struct {
 	found []Simplification
 }
 
-// add adds the scenario that a change makes, unless the change makes no difference or leaves nothing to send.
+// add adds the scenario that a change makes, unless the change makes no difference or leaves nothing to send, or only what strangers send: a script
+// would have no request of the client's.
 func (x *simplifier) add(without string, change func(*Scenario)) {
 	before, to := x.from.clone(), x.from.clone()
 	change(&to)
 	to.tidy()
 	before.tidy()
-	if len(to.sendings()) > 0 && !reflect.DeepEqual(to, before) {
+	if slices.ContainsFunc(to.Steps, sendsWithCredential) && !reflect.DeepEqual(to, before) {
 		x.found = append(x.found, Simplification{Without: without, Scenario: to})
 	}
+}
+
+// sendsWithCredential reports that a step sends something as the client does.
+func sendsWithCredential(step Step) bool {
+	return len(step.sendings(0)) > 0 && (step.Respell == nil || step.Respell.Spelling != SpellingNoCredential)
 }
 
 // tidy removes what has no use any more: waits before the first request, lanes, needs of no step, and proofs that can

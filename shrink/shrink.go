@@ -111,6 +111,7 @@ type shrinker struct {
 	began    time.Time
 	failures map[string]int // how often something could not be left out
 	early    bool           // it has to show before the final retry
+	proven   bool           // enough of the first rounds had the proofs that the scenario asks for: the finding does not stand in their way
 	trials   int
 	rounds   int
 }
@@ -166,7 +167,7 @@ func (k *shrinker) shrink(ctx context.Context, whole scenarios.Scenario) (Result
 func (k *shrinker) first(ctx context.Context, s scenarios.Scenario) (sequential, played, error) {
 	test := sequential{}
 	seen, err := k.play(ctx, s, firstRounds, &test)
-	k.early = 2*seen.early > seen.broken
+	k.early, k.proven = 2*seen.early > seen.broken, len(seen.unheld) == 0
 	if k.early {
 		test.k = seen.early
 	}
@@ -290,7 +291,7 @@ func (k *shrinker) play(ctx context.Context, s scenarios.Scenario, rounds int, t
 	if k.early {
 		count = seen.early
 	}
-	if k.trials > 0 && len(seen.unheld) > 0 {
+	if k.proven && len(seen.unheld) > 0 {
 		count = 0
 	}
 	test.add(min(count, rounds), rounds)
