@@ -2,6 +2,7 @@ package drafting
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -20,26 +21,34 @@ func holdsAddress(name, text string) bool {
 	return linkName.MatchString(name) || (name == "name" || squeezed(name) == "resourcename") && resourceName.MatchString(text)
 }
 
-// inLinks is the pattern by which an answer names a value as the end of an address, such as that of the thing itself among its links. No pointer
-// leads into a text, so the pattern is one for the body as it is written, in which a slash may be escaped.
+// absolute reports that a text is an address with its host, whatever its member is called. The host is that of one run.
+func absolute(text string) bool { return strings.Contains(text, "://") }
+
+// inLinks is the pattern by which an answer names a value as the end of an address, such as that of the thing itself among its links. One that
+// nothing else equals by chance may stand in the middle of an absolute one, too. No pointer leads into a text, so the pattern is one for the body
+// as it is written, in which a slash may be escaped.
 func inLinks(answer any, written, value string) (named contract.Identity) {
 	for _, ofItself := range []bool{true, false} {
 		Scalars("", answer, func(pointer string, member any) {
 			text, isText := member.(string)
 			_, name := jsonpointer.Cut(pointer)
-			if named.Declared() || !isText || !holdsAddress(name, text) || strings.Contains(strings.ToLower(pointer), "self") != ofItself {
+			certain := len(value) >= telling && absolute(text)
+			if named.Declared() || !isText || !certain && !holdsAddress(name, text) || strings.Contains(strings.ToLower(pointer), "self") != ofItself {
 				return
 			}
-			segments := pathSegments(text)
-			end := len(segments) - 1
-			if end < 1 || value == "" || segments[end] != value || segments[end-1] == "" || !segmentWord.MatchString(segments[end-1]) {
+			segments, behind := pathSegments(text), `(?:\\?/)?["?#]`
+			at := len(segments) - 1
+			if within := slices.Index(segments, value); certain && within >= 0 && within < at {
+				at, behind = within, `\\?/`
+			}
+			if at < 1 || value == "" || segments[at] != value || segments[at-1] == "" || !segmentWord.MatchString(segments[at-1]) {
 				return
 			}
 			of := `([^"\\/?#]+)`
 			if plainNumber.MatchString(value) {
 				of = anyNumber
 			}
-			try := contract.Identity{Pattern: `"` + regexp.QuoteMeta(name) + `"\s*:\s*"(?:[^"]*/)?` + regexp.QuoteMeta(segments[end-1]) + `\\?/` + of + `(?:\\?/)?["?#]`}
+			try := contract.Identity{Pattern: `"` + regexp.QuoteMeta(name) + `"\s*:\s*"(?:[^"]*/)?` + regexp.QuoteMeta(segments[at-1]) + `\\?/` + of + behind}
 			if try.In(written) == value {
 				named = try
 			}

@@ -439,7 +439,8 @@ func (c Created) naming(value, column string) contract.Identity {
 	return inWords(c.Text, value)
 }
 
-// showing finds where the answer has the value of a row's key in another spelling.
+// showing finds where the answer has the value of a row's key in another spelling. An address with its host is none if its end names the row as it
+// is: at another base_url it has another host.
 func (c Created) showing(value, column string) (contract.Identity, databases.Shown) {
 	var texts []string
 	Scalars("", c.Answer, func(_ string, member any) {
@@ -454,6 +455,9 @@ func (c Created) showing(value, column string) (contract.Identity, databases.Sho
 	texts = append(texts, wordOf.FindAllString(c.Text, mostWords)...)
 	for _, text := range texts {
 		s, shown := databases.Showing(value, text)
+		if absolute(text) && inLinks(c.Answer, c.Written, value).Declared() {
+			continue
+		}
 		if !shown || !s.Possible(c.Dialect) || c.Accepted() && len(value) < telling {
 			continue
 		}
