@@ -56,6 +56,7 @@ func TestInitOfAnAnswerWithTheHostInItsAddress(t *testing.T) {
 			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
 			file, said := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: k-1' -d '{"note": "three lamps"}' `+address+"/crates", "--db", env["DATABASE_URL"])
 			require.NotContains(t, readFile(t, file), strings.TrimPrefix(address, "http://")+"/", said)
+			require.Contains(t, readFile(t, file), "identity: ", said)
 			env["API_URL"] = strings.Replace(address, "127.0.0.1", "localhost", 1)
 			require.NotEqual(t, address, env["API_URL"])
 			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay", "distinct-twins")
