@@ -288,6 +288,7 @@ func sameness(f *File, first Answer, again, apart []Answer, bursts []Burst) stri
 	case named:
 		lines = append(lines, "body: identity")
 		retyped(f, first, again)
+		lessened(f, first, again)
 	case f.name(first) != "" && slices.ContainsFunc(again, func(a Answer) bool { return namesNothing(f, a) }):
 		lines = append(lines, "body: identity")
 		f.Doubt("Whether a repetition may be answered without %s of what was created: one was, where the first answer has it. Runs will show it as a broken promise; if it may, say replay: {body: none}.", f.named().Where())

@@ -2,6 +2,8 @@ package drafting
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +24,59 @@ func retyped(f *File, first Answer, again []Answer) {
 			return
 		}
 	}
+}
+
+// lessened doubts repetitions that leave out or empty something that the first answer says, such as an order's lines, which are not read back: nothing
+// but the name of the created thing is compared then.
+func lessened(f *File, first Answer, again []Answer) {
+	for _, a := range again {
+		if at := lessAt(nil, first.Body, a.Body); len(at) > 0 {
+			f.Doubt("Whether a repetition may say less than the first answer: %s was left out, shorter or empty in one. Runs compare no more than %s; if all of it must be said again, take body: identity out of replay.", jsonpointer.Of(at...), f.named().Where())
+			return
+		}
+	}
+}
+
+// lessAt is where the first of two values says something and the other nothing, or has fewer elements; nil: nowhere. What is said otherwise is not lacking.
+func lessAt(at []any, first, again any) []any {
+	switch first := first.(type) {
+	case nil:
+		return nil
+	case string:
+		if first != "" && (again == nil || again == "") {
+			return at
+		}
+	case map[string]any:
+		other, is := again.(map[string]any)
+		if !is {
+			return where(at, len(first) > 0 && again == nil)
+		}
+		for _, name := range slices.Sorted(maps.Keys(first)) {
+			if found := lessAt(append(slices.Clone(at), name), first[name], other[name]); found != nil {
+				return found
+			}
+		}
+	case []any:
+		other, is := again.([]any)
+		if !is || len(other) < len(first) {
+			return where(at, len(first) > 0 && (is || again == nil))
+		}
+		for i := range first {
+			if found := lessAt(append(slices.Clone(at), i), first[i], other[i]); found != nil {
+				return found
+			}
+		}
+	default:
+		return where(at, again == nil)
+	}
+	return nil
+}
+
+func where(at []any, lacks bool) []any {
+	if lacks {
+		return at
+	}
+	return nil
 }
 
 func asText(value any) bool {

@@ -1,10 +1,13 @@
 package drafting
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
@@ -42,4 +45,41 @@ func TestACopyThatIsUnderWayIsNoReplay(t *testing.T) {
 	require.Empty(t, l.inProgress.Statuses)
 	l.bursts(answer(202), []Burst{{Copies: []Answer{answer(202), answer(202)}, After: answer(200)}})
 	require.Empty(t, l.inProgress.Statuses, "a create is accepted with 202, and is done by the end")
+}
+
+// TestARepetitionThatSaysLessIsDoubted holds that the file says so where a repetition leaves out or empties what the first answer says; what the first
+// answer does not say either, and what changes, may differ.
+func TestARepetitionThatSaysLessIsDoubted(t *testing.T) {
+	t.Parallel()
+	line := func(sku string) any { return map[string]any{"sku": sku, "quantity": json.Number("2")} }
+	for name, c := range map[string]struct {
+		first, again any
+		at           string
+	}{
+		"all of it":              {[]any{line("MUG")}, []any{line("MUG")}, ""},
+		"no lines":               {[]any{line("MUG")}, []any{}, "/lines"},
+		"null":                   {[]any{line("MUG")}, nil, "/lines"},
+		"one line of two":        {[]any{line("MUG"), line("TEE")}, []any{line("MUG")}, "/lines"},
+		"a line without a count": {[]any{line("MUG")}, []any{map[string]any{"sku": "MUG"}}, "/lines/0/quantity"},
+		"none at first, either":  {[]any{}, nil, ""},
+		"more by now":            {[]any{line("MUG")}, []any{line("MUG"), line("TEE")}, ""},
+		"an empty text":          {"by post", "", "/lines"},
+		"another text":           {"by post", "by courier", ""},
+		"zero is a number":       {json.Number("7"), json.Number("0"), ""},
+		"a switch":               {true, false, ""},
+	} {
+		f := File{
+			Dialect: databases.SQLite, Proof: &Proof{Text: "/note", Where: Where{Column: "note", Exact: true}, Table: databases.Table{Name: "orders"}, Identity: "id", Named: contract.Identity{JSON: "/id"}},
+			Draft: Draft{Name: "create", Method: "POST", Path: "/orders", Body: map[string]any{"note": "x"}, Texts: []string{"/note"}, Key: InHeader("Idempotency-Key")},
+		}
+		told := func(at string, lines any) Answer {
+			return Answer{Status: 201, Body: map[string]any{"id": json.Number("7"), "at": at, "lines": lines}}
+		}
+		f.Learn(Repeated{First: told("10:00", c.first), Again: told("10:01", c.again), Rows: 1})
+		text, err := f.Text()
+		require.NoError(t, err)
+		text = strings.ReplaceAll(text, "\n# ", " ")
+		require.Equal(t, c.at != "", strings.Contains(text, "Whether a repetition may say less than the first answer"), "%s\n%s", name, text)
+		require.Contains(t, text, c.at, name)
+	}
 }
