@@ -23,10 +23,10 @@ const mostCompared = 4
 // Compared are files whose altered body differs from the first in one stored member alone, each in another one: that of the file, other numbers, words
 // that tell one order from another, and sentences. The id of another thing is none of them. All bodies of an intent carry one text in them.
 func Compared(f File) []File {
-	if column, _ := Kept(f); column == "" || f.Draft.Number != "" || !f.Proof.Exact || f.Proof.ByReference {
+	column, _ := Kept(f)
+	if f.settle() != nil || column == "" && !keptInLines(f) || f.Draft.Number != "" || !f.Proof.Exact || f.Proof.ByReference {
 		return nil
 	}
-	_ = f.settle() // Kept has seen that it does
 	own, all, may := f.alter.Pointer, []string(nil), map[string]Other{}
 	for _, o := range slices.Concat(f.Draft.Others, decisiveWords(f), otherTexts(&f)) {
 		a, can := alterable(&f, o)
@@ -46,6 +46,9 @@ func Compared(f File) []File {
 	if mayCompare(own) {
 		files = append(files, oneText(f))
 	}
+	if column == "" {
+		return files
+	}
 	for _, pointer := range all {
 		o, is := may[pointer]
 		if !is || len(files) == mostCompared {
@@ -60,6 +63,21 @@ func Compared(f File) []File {
 		files = append(files, other)
 	}
 	return files
+}
+
+// keptInLines reports that the altered member stands in an element of a list, of which each makes a row of its own that refers to the created one and has
+// a column called like the member: a comparison may go by what stands beside the list, and forget the lines.
+func keptInLines(f File) bool {
+	if f.alter == nil || f.alter.unsent || f.alter.marker {
+		return false
+	}
+	at, _ := listAbove(f.Draft.Body, f.alter.Pointer)
+	list, _ := jsonpointer.Resolve(f.Draft.Body, at)
+	lines, is := list.([]any)
+	_, name := jsonpointer.Cut(f.alter.Pointer)
+	return is && at != "" && slices.ContainsFunc(f.Children, func(c Child) bool {
+		return c.Rows == len(lines) && slices.ContainsFunc(c.Table.Columns, func(column databases.Column) bool { return squeezed(column.Name) == squeezed(name) })
+	})
 }
 
 // inMarkerAlone is such a file whose altered body differs in its marker alone: a comparison may leave out the very text that has it, as one that
