@@ -35,6 +35,30 @@ func lessened(f *File, first Answer, again []Answer) {
 			return
 		}
 	}
+	saidOtherwise(f, first, again)
+}
+
+// mostOtherwise bounds how many members are named that repetitions say otherwise.
+const mostOtherwise = 3
+
+// saidOtherwise doubts repetitions that have another number or text where the first answer has one, such as the time of the repetition, or the state of
+// today. A switch may say that it is a repetition.
+func saidOtherwise(f *File, first Answer, again []Answer) {
+	var members []string
+	for _, a := range again {
+		Scalars("", first.Body, func(pointer string, value any) {
+			other, there := jsonpointer.Resolve(a.Body, pointer)
+			_, isSwitch := value.(bool)
+			if there && !isSwitch && fmt.Sprint(value) != fmt.Sprint(other) && !slices.Contains(members, pointer) {
+				members = append(members, pointer)
+			}
+		})
+	}
+	if len(members) > 0 {
+		slices.Sort(members)
+		f.Doubt("Whether a repetition may say otherwise what the first answer says: it did in %s. Runs compare no more than %s; if the first answer must come again, take body: identity out of replay, and say by replay: {ignore: [POINTER]} what may differ.",
+			strings.Join(members[:min(len(members), mostOtherwise)], ", "), f.named().Where())
+	}
 }
 
 // lessAt is where the first of two values says something and the other nothing, or has fewer elements; nil: nowhere. What is said otherwise is not lacking.

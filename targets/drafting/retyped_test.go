@@ -80,6 +80,7 @@ func TestARepetitionThatSaysLessIsDoubted(t *testing.T) {
 		require.NoError(t, err)
 		text = strings.ReplaceAll(text, "\n# ", " ")
 		require.Equal(t, c.at != "", strings.Contains(text, "Whether a repetition may say less than the first answer"), "%s\n%s", name, text)
+		require.Equal(t, c.at == "", strings.Contains(text, "Whether a repetition may say otherwise what the first answer says: it did in /at"), "%s\n%s", name, text)
 		require.Contains(t, text, c.at, name)
 	}
 }
