@@ -158,10 +158,38 @@ func (f *File) head() {
 		f.line(`# database: {url: "${DATABASE_URL}"} # without it rows are unknown, and no verdict is a pass`)
 	}
 	if f.Proof != nil && f.Listing == nil {
-		f.remark("", "With the right to lock the table, short windows are hit every time: database.write_gate: {tables: [%s]}", f.Dialect.TableName(f.Proof.Table))
+		written := writtenTables(f)
+		lock := "the table"
+		if len(written) > 1 {
+			lock = "tables"
+		}
+		f.remark("", "With the right to lock %s, short windows are hit every time: database.write_gate: {tables: [%s]}", lock, strings.Join(written, ", "))
 	}
 	keepToLimit(f)
 	f.elsewhere()
+}
+
+// mostGates bounds the tables of a write gate: the intents of a scenario take them in turn.
+const mostGates = 4
+
+// writtenTables are the tables that each create writes: that of its row, those whose rows refer to it, and those of the numbers that it changes. What a
+// create does behind its first write is hit by a gate on a later one alone.
+func writtenTables(f *File) []string {
+	names := []string{literal(f.Dialect.TableName(f.Proof.Table))}
+	add := func(t databases.Table) {
+		if name := literal(f.Dialect.TableName(t)); len(names) < mostGates && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, c := range f.Children {
+		if c.Rows > 0 {
+			add(c.Table)
+		}
+	}
+	for _, b := range f.Proof.Books {
+		add(b.Of)
+	}
+	return names
 }
 
 // writeCertificates writes the files by which TLS is spoken. A certificate without a key beside it holds its key.

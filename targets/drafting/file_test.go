@@ -1,12 +1,14 @@
 package drafting_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	_ "github.com/doubletap-harness/doubletap/internal/sqldrivers" // opened by their names
 	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
@@ -32,4 +34,23 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	require.Equal(t, `a: "b" #c`, rendered.Header["X-Odd"])
 	require.Equal(t, "http://localhost", target.BaseURL)
 	require.Equal(t, "sample", body["note"], "the draft stays what it is")
+}
+
+// TestAWriteGateNamesWhatCreatesWrite holds that the hint names each table that a create writes once, the row's own first.
+func TestAWriteGateNamesWhatCreatesWrite(t *testing.T) {
+	t.Parallel()
+	table := func(name string) databases.Table { return databases.Table{Name: name} }
+	f := drafting.File{
+		Database: true, Dialect: databases.SQLite,
+		Draft: drafting.Draft{Name: "create", Method: "POST", Path: "/orders", Body: map[string]any{"note": "x"}, Texts: []string{"/note"}, Key: drafting.InHeader("Idempotency-Key")},
+		Proof: &drafting.Proof{Text: "/note", Where: drafting.Where{Column: "note", Exact: true}, Table: table("orders"), Identity: "id"},
+	}
+	alone, err := f.Text()
+	require.NoError(t, err)
+	require.Contains(t, alone, "lock the table, short windows are hit every time: database.write_gate: {tables: [orders]}")
+	f.Children = []drafting.Child{{Table: table("lines"), Rows: 2}, {Table: table("notes")}}
+	f.Proof.Books = []drafting.Book{{Of: table("products"), Number: "stock"}, {Of: table("products"), Number: "sold"}}
+	text, err := f.Text()
+	require.NoError(t, err)
+	require.Contains(t, strings.ReplaceAll(text, "\n#", ""), `lock tables, short windows are hit every time: database.write_gate: {tables: [orders, "\"lines\"", products]}`)
 }
