@@ -88,8 +88,8 @@ type dealings struct {
 	login     login
 	failed    []drafting.Answer // that said so in a body, where no row was found
 	agent     agent
-	rowless   bool     // a second create was done, and made no row where the first one's marker was found
-	steadied  int      // status of the refusal after which headers stayed as the source has them; 0: they did not have to
+	rowless   bool // a second create was done, and made no row where the first one's marker was found
+	steadied  int  // status of the refusal after which headers stayed as the source has them; 0: they did not have to
 	formed    formed
 	stored    []string // members whose marker the one create has left in a table
 }
