@@ -44,7 +44,7 @@ func anotherForm(i *inquiry, answer drafting.Answer, why string) bool {
 // needsItsForm sends a create with a UUID for its key, where keys have had the form of the source's since a refusal: if it is done, the refusal was
 // about something else, and any text is a key.
 func needsItsForm(ctx context.Context, i *inquiry) error {
-	if i.file.Draft.Key.Like == "" {
+	if i.file.Draft.Key.Like == "" || len(i.formed.tried) == 0 { // or a document says it
 		return nil
 	}
 	with := i.file.Draft

@@ -131,3 +131,27 @@ func TestInitOfKeysThatHaveAForm(t *testing.T) {
 		}
 	}
 }
+
+// TestInitOfAFormThatADocumentNames holds that a key keeps the form that an OpenAPI document gives it, where what is no key is taken for none: nothing
+// was refused, so that no key of another form is tried instead.
+func TestInitOfAFormThatADocumentNames(t *testing.T) {
+	t.Parallel()
+	address, database := keysOfAForm{form: `^ik_[0-9a-f]{24}$`, ignores: true}.open(t, false)
+	document := writeFile(t, "orders.yaml", `openapi: 3.0.3
+info: {title: Orders, version: "1"}
+paths:
+  /orders:
+    post:
+      operationId: addOrder
+      parameters:
+        - {in: header, name: Idempotency-Key, schema: {type: string, pattern: "^ik_[0-9a-f]{24}$"}}
+      requestBody:
+        content:
+          application/json:
+            schema: {type: object, required: [note, amount], properties: {note: {type: string}, amount: {type: integer}}}
+      responses: {"201": {description: done}}
+`)
+	file, said := initiated(t, nil, exitPass, "--openapi", document, "--url", address, "--db", database)
+	require.Contains(t, readFile(t, file), "key: {in: header, name: Idempotency-Key, like: ik_", said.err)
+	requireRepeated(t, map[string]string{"DATABASE_URL": database}, file, exitPass, "✓ sequential-replay")
+}
