@@ -20,6 +20,7 @@ const (
 	HeldWrites     Family = "writes that wait for each other"
 	LongWork       Family = "work that takes seconds"
 	SeveralUsers   Family = "one key of two customers"
+	TwoParents     Family = "one key under two parents"
 	NobodysRequest Family = "a repetition without a credential"
 	OtherBodies    Family = "another body under a key"
 	CorrectedForms Family = "a refused body and its correction"
@@ -31,7 +32,7 @@ const (
 // Families are all of them, in their order.
 func Families() []Family {
 	return []Family{
-		Crashes, BrokenDatabase, OutsideEffects, SeveralServers, BrokenService, BrokenStore, HeldWrites, LongWork, SeveralUsers, NobodysRequest, OtherBodies,
+		Crashes, BrokenDatabase, OutsideEffects, SeveralServers, BrokenService, BrokenStore, HeldWrites, LongWork, SeveralUsers, TwoParents, NobodysRequest, OtherBodies,
 		CorrectedForms, MadeAgain, ForgottenKeys, AnswersBySize,
 	}
 }

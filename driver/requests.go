@@ -87,6 +87,7 @@ func (r *requests) values(i scenarios.PlannedIntent, body string) targets.Values
 	return targets.Values{
 		Intent:    targets.IntentValues{Marker: w.ownMarker(i, body), Reference: w.Names.Reference(author(i)), Number: i.Number, Work: w.work(i).Milliseconds()},
 		Principal: p.Values,
+		Parent:    w.parent(i),
 		Extracted: targets.Extracted{Login: r.logins[p.Name], Prepared: r.prepared[w.scope(i)]},
 	}.Drawing(w.Names.Draws(author(i), w.Base))
 }

@@ -109,6 +109,15 @@ func (w *Workload) scope(i scenarios.PlannedIntent) prepareScope {
 	return scope
 }
 
+// parent is which of the things that are there already the requests of an intent name: the first of each, or for intents that are to have different
+// parents those at its place.
+func (w *Workload) parent(i scenarios.PlannedIntent) map[string]string {
+	if i.Neighbour != nil && i.Neighbour.Across == scenarios.AcrossParents {
+		return w.operation(i).Parent(i.Neighbour.Place)
+	}
+	return w.operation(i).Parent(0)
+}
+
 // firsts returns the first intent of each prepare scope. Prepare and cleanup run for these
 // only: all others share what was prepared.
 func (w *Workload) firsts() []scenarios.PlannedIntent {

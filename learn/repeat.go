@@ -217,7 +217,7 @@ func besides(ctx context.Context, i *inquiry, r *drafting.Repeated, before []sum
 		return err
 	}
 	states(ctx, i, *r)
-	return nil
+	return anotherParent(ctx, i, r)
 }
 
 // endOfPath takes the end of the path of a PUT for the key, where the database knows the row by it, and another one makes another row.

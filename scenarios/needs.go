@@ -79,7 +79,7 @@ func NeedTable() []NeedRow {
 		{Need: NeedsPrincipals, MetBy: "two `principals`, and no `scope.principal: shared`", Implied: true},
 		{Need: NeedsCredential, MetBy: "`request.credential`: headers without which a request is refused", Implied: true},
 		{Need: NeedsOperations, MetBy: "two operations with a `key`", Implied: true},
-		{Need: NeedsParents, MetBy: "a path with something of `prepare`: `/orders/{{.Prepared.ID}}/payments`", Implied: true},
+		{Need: NeedsParents, MetBy: "a path with something of `prepare`, `/orders/{{.Prepared.ID}}/payments`, or of `parents`, `/orders/{{.Parent.Order}}/payments`", Implied: true},
 		{Need: NeedsWays, MetBy: "another operation with `same_as`, or `same_as` of the run's: two ways to make the same", Implied: true},
 		{Need: NeedsLargeAnswer, MetBy: "`answers.large`", Implied: true},
 		{Need: NeedsHugeAnswer, MetBy: "`answers.huge`", Implied: true},

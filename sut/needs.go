@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
@@ -269,11 +270,31 @@ func (n *needs) others() {
 	n.credential()
 	n.unless(len(s.Operations) > 1, scenarios.NeedsOperations, "the target file has fewer than two operations that take a key")
 	n.unless(len(s.Operations) < 2 || s.Operations[0].Key.Like == s.Operations[1].Key.Like, scenarios.NeedsOperations, "the keys of the operations have two forms (key.like), so that none can be sent to both")
-	n.unless(s.Operation().HasParent(), scenarios.NeedsParents, "the operation's path has nothing of prepare, so there are no two parents to send one key to")
+	n.parents()
 	for need, size := range map[scenarios.Need]targets.AnswerSize{scenarios.NeedsLargeAnswer: targets.LargeAnswer, scenarios.NeedsHugeAnswer: targets.HugeAnswer, scenarios.NeedsEmptyAnswer: targets.EmptyAnswer} {
 		_, declared := s.Operation().Answers[size]
 		n.but(declared, need, "the target file does not say how to ask for such an answer (answers."+string(size)+")", n.byLine(checker.AnswersBySize, "answers"))
 	}
+}
+
+// parents is about two paths that one key is sent to. What counts rows of one parent says nothing of what is made under another.
+func (n *needs) parents() {
+	o, lets := n.system.Operation(), checker.Untried{}
+	if n.key.In != contract.KeyNowhere && namesInPath(o.Request.Path) {
+		lets = n.byLine(checker.TwoParents, "parents")
+	}
+	n.but(o.HasParent(), scenarios.NeedsParents, "the operation's path has nothing of prepare or parents, so there are no two parents to send one key to", lets)
+	n.unless(len(o.Parents) == 0 || !slices.ContainsFunc(o.Effects, ofSomeRows), scenarios.NeedsParents, "an effect says by how much each create changes a number, and its query may ask for one parent alone (effects)")
+}
+
+// namesInPath reports that a path names one thing before its end, by a number or a UUID.
+func namesInPath(path string) bool {
+	return regexp.MustCompile(`^[^?{]*/(\d+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27})/[^?]`).MatchString(path)
+}
+
+// ofSomeRows reports that an effect is a number that each create changes, of some rows only.
+func ofSomeRows(e contract.Effect) bool {
+	return e.Delta != nil && *e.Delta != 0 && strings.Contains(strings.ToLower(e.Query), "where")
 }
 
 // credential is about what says who sends. A target that asks nobody who he is has nothing to name.

@@ -61,12 +61,35 @@ operations:
 	signedIn := strings.Replace(file, "path: /notes", "path: /notes, headers: {Authorization: Bearer x}", 1)
 	all = untried(t, sut.Options{Target: "target.yaml", Source: []byte(signedIn)})
 	require.Equal(t, "request.credential", all[checker.NobodysRequest])
+	under := strings.Replace(file, "path: /notes", "path: /shops/17/notes", 1)
+	require.Equal(t, "parents", untried(t, sut.Options{Target: "target.yaml", Source: []byte(under)})[checker.TwoParents])
+	named := strings.Replace(file, "    request: {path: /notes", "    parents: {Shop: [17, 18]}\n    request: {path: \"/shops/{{.Parent.Shop}}/notes\"", 1)
+	for more, why := range map[string]string{
+		"": "",
+		"    effects: [{name: sum, query: select sum(amount) from notes, delta: 1}]\n":                "",
+		"    effects: [{name: even, query: select n from shops where id = 17, delta: 0}]\n":           "",
+		"    effects: [{name: notes, query: select count(*) from notes where shop = 17, delta: 1}]\n": "an effect says by how much each create changes a number, and its query may ask for one parent alone (effects)",
+	} {
+		s, err := sut.Open(t.Context(), sut.Options{Target: "target.yaml", Source: []byte(named + more)}, nil)
+		require.NoError(t, err)
+		require.Equal(t, why, s.LeavesOut(scenario(t, "same-key-two-parents")), more)
+	}
 	all = untried(t, written("    alter: {amount: 2}\ncontract: {scope: {principal: shared}}\n"))
 	require.NotContains(t, all, checker.OtherBodies, "it is tried")
 	require.NotContains(t, all, checker.SeveralUsers, "no line lets it: principals share their keys on purpose")
 	require.Equal(t, map[checker.Family]string{
 		checker.Crashes: "--target served:NAME", checker.SeveralServers: "--target served:NAME --instances 2",
 	}, untried(t, sut.Options{Target: "builtin:unique-key", Parts: builtin.Parts()}), "what a design does not have no line gives it")
+}
+
+// scenario is a built-in one.
+func scenario(t *testing.T, name string) scenarios.Scenario {
+	t.Helper()
+	source, err := fs.ReadFile(scenarios.Builtin(), name+".yaml")
+	require.NoError(t, err)
+	one, err := scenarios.Load(name+".yaml", source)
+	require.NoError(t, err)
+	return one
 }
 
 // TestWhyNoOtherBodyIsTried holds that a file without an altered body is not told what its altered body has, and that a form, into which a page's token
@@ -81,10 +104,7 @@ func TestWhyNoOtherBodyIsTried(t *testing.T) {
 		json = `{path: /users, body: {name: "{{.Intent.Marker}}", no: "{{.Intent.Reference}}", amount: 1}}`
 		form = `{path: /users, form: {name: "{{.Intent.Marker}}", no: "{{.Intent.Reference}}", age: '1', token: "{{.Prepared.token}}"}}`
 	)
-	source, err := fs.ReadFile(scenarios.Builtin(), "altered-after.yaml")
-	require.NoError(t, err)
-	altered, err := scenarios.Load("altered-after.yaml", source)
-	require.NoError(t, err)
+	altered := scenario(t, "altered-after")
 	for _, c := range []struct{ request, natural, alter, why string }{
 		{json, "/name", "", void},
 		{json, "/no", "", none},

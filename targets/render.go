@@ -22,6 +22,7 @@ type Values struct {
 	Intent    IntentValues
 	Attempt   AttemptValues
 	Principal map[string]string
+	Parent    map[string]string // of those that are there already
 	Extracted
 	drawing drawing
 }
@@ -43,10 +44,21 @@ func (o Operation) RemovesByIdentity() bool {
 	return strings.Contains(fmt.Sprint(o.Remove), ".Made."+MadeIdentity)
 }
 
-// HasParent reports whether the path names something that was prepared: each intent has a path of its own.
+// HasParent reports whether the path names something that was prepared, so that each intent has a path of its own, or one of several things that are there.
 func (o Operation) HasParent() bool {
 	path, _, _ := strings.Cut(o.Request.Path, "?")
-	return len(o.Prepare) > 0 && strings.Contains(path, ".Prepared.")
+	return len(o.Prepare) > 0 && strings.Contains(path, ".Prepared.") || len(o.Parents) > 0 && strings.Contains(path, ".Parent.")
+}
+
+// Parent returns the things at a place of the lists of parents, from 0. It wraps around.
+func (o Operation) Parent(place int) map[string]string {
+	all := make(map[string]string, len(o.Parents))
+	for name, values := range o.Parents {
+		if len(values) > 0 {
+			all[name] = values[place%len(values)]
+		}
+	}
+	return all
 }
 
 // names returns what templates can ask for.

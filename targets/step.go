@@ -61,7 +61,7 @@ func (l RateLimit) Every() time.Duration { return time.Duration(l.Per) / time.Du
 // about one and the same thing.
 func (t Target) CarriesMarker(o Operation) bool {
 	v := validator{target: t}
-	v.knows(o.Prepare)
+	v.knows(o)
 	carried, err := o.carriesMarker(v.samples()[0].values, AsItIs)
 	return carried && err == nil
 }

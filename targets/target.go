@@ -112,6 +112,7 @@ type Operation struct {
 	Identity contract.Identity     `yaml:"identity" json:"identity,omitzero"`  // where an acknowledgement names the created thing
 	Rows     contract.Rows         `yaml:"rows" json:"rows"`
 	Effects  []contract.Effect     `yaml:"effects" json:"effects,omitempty"` // beyond the row
+	Parents  map[string][]string   `yaml:"parents" json:"parents,omitempty"` // things that are there already, of which requests name one of each: by the name that templates use
 	Prepare  []Step                `yaml:"prepare" json:"-"`                 // for each intent, before the first snapshot
 	Remove   []Step                `yaml:"remove" json:"-"`                  // what an intent has made, which may then be made again
 	Cleanup  []Step                `yaml:"cleanup" json:"-"`                 // for each intent, after the last one

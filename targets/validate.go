@@ -19,7 +19,8 @@ type validator struct {
 	doc       *document.Document
 	target    Target
 	mistakes  document.Mistakes
-	extracted Extracted  // made-up data in place of what the steps before this place extract
+	extracted Extracted // made-up data in place of what the steps before this place extract
+	parent    map[string]string
 	kind      MarkerKind // of the markers of the operation that is looked at
 }
 
@@ -147,9 +148,10 @@ func (v *validator) present(paths ...string) string {
 // operation looks at one operation: first at its parts, then at whether its templates work
 // together, and last at whether rows can be found by what they send.
 func (v *validator) operation(path string, o Operation) {
-	v.kind = o.Marker
-	defer func() { v.kind = TextMarker }()
+	v.kind, v.parent = o.Marker, o.Parent(0)
+	defer func() { v.kind, v.parent = TextMarker, nil }()
 	sameAs(v, path, o)
+	parents(v, path, o)
 	around(v, path, o)
 	v.key(path, o)
 	v.rows(path, o)

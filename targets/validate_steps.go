@@ -48,9 +48,22 @@ func around(v *validator, path string, o Operation) {
 	v.extracted.Cleanup = nil
 }
 
-// knows makes known to the templates of a request what the steps of prepare extract.
-func (v *validator) knows(prepare []Step) {
-	v.extracted = Extracted{Login: sampleOf(v.target.Login), Prepared: sampleOf(prepare)}
+// knows makes known to the templates of a request what the steps of prepare extract, and one of each of its parents.
+func (v *validator) knows(o Operation) {
+	v.extracted, v.parent = Extracted{Login: sampleOf(v.target.Login), Prepared: sampleOf(o.Prepare)}, o.Parent(0)
+}
+
+// parents checks the things that are there already: there have to be two of each, as many of one as of the other, and the path has to name one.
+func parents(v *validator, path string, o Operation) {
+	names := slices.Sorted(maps.Keys(o.Parents))
+	for _, name := range names {
+		if first := o.Parents[names[0]]; len(o.Parents[name]) != len(first) {
+			v.addMistake(path+jsonpointer.Of("parents", name), "expected %d values, as %s has: one of each belong together", len(first), names[0])
+		}
+	}
+	if len(names) > 0 && !strings.Contains(o.Request.Path, ".Parent.") && v.doc.Has(path+"/parents") {
+		v.addMistake(path+"/parents", "the path names none of them; it takes one as {{.Parent.%s}}", names[0])
+	}
 }
 
 // sampleOf is made-up data in place of what steps extract.

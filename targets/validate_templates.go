@@ -57,7 +57,7 @@ func sampleMarkerOf(kind MarkerKind) string {
 func (v *validator) samples() []sample {
 	all := v.target.samples()
 	for i := range all {
-		all[i].values.Extracted = v.extracted
+		all[i].values.Extracted, all[i].values.Parent = v.extracted, v.parent
 		all[i].values.Intent.Marker = sampleMarkerOf(v.kind)
 	}
 	return all
@@ -145,6 +145,9 @@ func (s sample) explain(err error) string {
 	known := []string{".Intent.Marker", ".Intent.Reference", ".Intent.Number", ".Intent.Work", ".Attempt.ID", ".Attempt.Time", ".Attempt.Traceparent"}
 	for _, name := range slices.Sorted(maps.Keys(s.values.Principal)) {
 		known = append(known, ".Principal."+name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.values.Parent)) {
+		known = append(known, ".Parent."+name)
 	}
 	known = append(known, s.values.Extracted.names()...)
 	text := "there is no {{" + failed[1] + "}}"

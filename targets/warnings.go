@@ -252,7 +252,7 @@ func (t Target) IsAnotherIntent(o Operation, which Variant) bool {
 func (t Target) bothBodies(o Operation, which Variant) (plain, other Rendered, err error) {
 	values := t.samples()[0].values
 	values.Intent.Marker = sampleMarkerOf(o.Marker)
-	values.Extracted = Extracted{Login: sampleOf(t.Login), Prepared: sampleOf(o.Prepare)} // both bodies get the same
+	values.Extracted, values.Parent = Extracted{Login: sampleOf(t.Login), Prepared: sampleOf(o.Prepare)}, o.Parent(0) // both bodies get the same
 	if plain, err = o.Render(values, AsItIs); err != nil {
 		return plain, other, err
 	}

@@ -43,6 +43,9 @@ func (t *Target) completeWays() {
 				o.Rows.Adds = ""
 			}
 		}
+		if o.Parents == nil {
+			o.Parents = first.Parents
+		}
 		if o.Prepare == nil {
 			o.Prepare = first.Prepare
 		}

@@ -71,6 +71,15 @@ func (d *Database) With(ctx context.Context, t Table, column, value string) (row
 	return rows, err
 }
 
+// Without returns a few rows of a table whose column has another value.
+func (d *Database) Without(ctx context.Context, t Table, column, value string) (rows []map[string]string, err error) {
+	found, err := d.rowsOf(ctx, t, d.Dialect.asText(column)+" <> "+d.Dialect.Parameter(1), "", value)
+	for _, l := range found {
+		rows = append(rows, l.Row)
+	}
+	return rows, err
+}
+
 // rowsOf reads a few rows of a table in a transaction that only reads, and finds in which of their columns the text is.
 func (d *Database) rowsOf(ctx context.Context, t Table, condition, text string, args ...any) ([]Landing, error) {
 	ctx, cancel := context.WithTimeout(ctx, searchedFor)

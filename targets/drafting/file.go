@@ -226,8 +226,9 @@ func (f *File) operation() {
 		}
 		f.line("    marker: number # no member of the body %s", why)
 	}
+	writeParents(f)
 	f.line("    request:")
-	f.request("      ", d.Method, d.Path, headers(f))
+	f.request("      ", d.Method, pathOf(f), headers(f))
 	f.content("      ", payload(d.Payload), filled(d.Body, d.Templates))
 	if d.Written != "" {
 		written := strings.TrimSuffix(block(strings.ReplaceAll(d.Written, "$", "$$")), "\n")

@@ -76,6 +76,7 @@ type Repeated struct {
 	Added        bool               // the same body under another key made no second row, and added to the row what it says
 	Changed      bool               // likewise, but what it changed the row's content to is no sum
 	Replacing    *Answer            // to another body that replaced what the row holds; nil: none did
+	Parents      TwoParents         // of which the path can name each
 	OtherBodies
 }
 
@@ -122,6 +123,7 @@ type learnt struct {
 	declined    contract.Signature // business
 	invalid     Refusal            // of a body with a negative number
 	credential  Credential
+	parents     TwoParents
 
 	success Success // by which every acknowledgement is known, beside its status
 
@@ -132,7 +134,7 @@ type learnt struct {
 // open. It promises only what was seen: what the file promises too much is a false finding in each
 // run, and what it promises too little is a doubt that its reader sees.
 func (f *File) Learn(r Repeated) {
-	l := learnt{from: true, invalid: r.Invalid, credential: r.Credential}
+	l := learnt{from: true, invalid: r.Invalid, credential: r.Credential, parents: r.Parents}
 	keyed := f.Draft.Keyed()
 	nameAgain(f, r)
 	if len(r.Declined) > 0 {
