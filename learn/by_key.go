@@ -132,30 +132,47 @@ func learnByKey(ctx context.Context, i *inquiry) (rows bool, err error) {
 
 // tellsRefused reports that a create which is refused leaves no row with its key, or one that a column tells from those of creates that were done.
 func tellsRefused(ctx context.Context, i *inquiry, r drafting.Repeated) (bool, error) {
-	with, can := drafting.WithInvalid(i.file)
-	if !can || r.Row == nil {
+	if r.Row == nil {
 		return true, nil
 	}
-	asking, err := i.questionerFor(with)
-	if err != nil {
+	key, err := refusedKey(ctx, i)
+	if err != nil || key == "" {
 		return true, err
 	}
-	answers, keys := asking.ask(ctx, "refused", 1, "[{invalid: {}}]")
-	if len(answers) != 1 || !answers[0].Refused() || len(keys) != 1 {
-		return true, asking.err
-	}
-	rows := rowsIn(search(ctx, i, keys[0]), i.file.Proof.Table)
-	if len(rows) == 0 || asking.err != nil {
-		return true, asking.err
+	rows := rowsIn(search(ctx, i, key), i.file.Proof.Table)
+	if len(rows) == 0 {
+		return true, nil
 	}
 	done := []map[string]string{i.file.Proof.Row, r.Row}
 	if other, alters := drafting.AlteredAfter(i.file, r); alters { // what tells one body from another does not tell what was done
-		if asking, err = i.questionerFor(withBody(i.file, other)); err != nil {
+		asking, err := i.questionerFor(withBody(i.file, other))
+		if err != nil {
 			return true, err
 		}
 		if answers, keys := asking.done(ctx, "done", "[{send: {}}]"); len(answers) == 1 && answers[0].Done() && i.made(ctx, keys[0]) == 1 {
 			done = append(done, i.row)
 		}
+		if asking.err != nil {
+			return true, asking.err
+		}
 	}
-	return drafting.TellDone(i.file.Proof, done, rows[0]), asking.err
+	return drafting.TellDone(i.file.Proof, done, rows[0]), nil
+}
+
+// refusedKey is the key of a create that was refused for what its body says; empty: none was.
+func refusedKey(ctx context.Context, i *inquiry) (string, error) {
+	for _, member := range drafting.Invalids(i.file) {
+		asking, err := i.questionerFor(drafting.WithInvalid(i.file, member))
+		if err != nil {
+			return "", err
+		}
+		answers, keys := asking.ask(ctx, "refused", 1, "[{invalid: {}}]")
+		if asking.err != nil {
+			return "", asking.err
+		}
+		if len(answers) == 1 && answers[0].Refused() && len(keys) == 1 {
+			return keys[0], nil
+		}
+	}
+	return "", nil
 }

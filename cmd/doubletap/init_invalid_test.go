@@ -14,16 +14,29 @@ import (
 // the key before it looks at the body, and a refusal leaves the claim behind.
 func TestInitOfABodyThatIsRefused(t *testing.T) {
 	t.Parallel()
-	for broken, want := range map[bool]int{false: exitPass, true: exitFinding} {
-		t.Run(fmt.Sprint("broken: ", broken), func(t *testing.T) {
+	for _, c := range []struct {
+		text, broken bool
+		invalid      string
+		want         int
+	}{
+		{false, false, "quantity: -1", exitPass},
+		{false, true, "quantity: -1", exitFinding},
+		{true, false, `colour: ""`, exitPass},
+		{true, true, `colour: ""`, exitFinding},
+	} {
+		broken := c.broken
+		t.Run(fmt.Sprintf("a text: %t, broken: %t", c.text, broken), func(t *testing.T) {
 			t.Parallel()
 			db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table orders (id integer primary key, item text, quantity int); create table claims (name text primary key, made int)")
 			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				var body struct {
-					Item     string
-					Quantity int
+					Item, Colour string
+					Quantity     int
 				}
 				_ = json.NewDecoder(r.Body).Decode(&body)
+				if c.text && body.Colour != "" {
+					body.Quantity = len(body.Colour)
+				}
 				key := r.Header.Get("Idempotency-Key")
 				if key == "" || body.Quantity < 1 && !broken {
 					says(w, http.StatusUnprocessableEntity, `{"error": "invalid"}`)
@@ -54,13 +67,17 @@ func TestInitOfABodyThatIsRefused(t *testing.T) {
 				says(w, http.StatusCreated, fmt.Sprintf(`{"id":%d}`, id))
 			}))
 			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
-			file, said := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: k-20240017' -d '{"item": "a desk lamp", "quantity": 2}' `+address+"/orders", "--db", env["DATABASE_URL"])
+			source := `{"item": "a desk lamp", "quantity": 2}`
+			if c.text {
+				source = `{"item": "a desk lamp", "colour": "pale green"}`
+			}
+			file, said := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: k-20240017' -d '`+source+`' `+address+"/orders", "--db", env["DATABASE_URL"])
 			text := readFile(t, file)
-			require.Contains(t, text, "\n    invalid: {quantity: -1} # it was refused with 422", said)
+			require.Contains(t, text, "\n    invalid: {"+c.invalid+"} # it was refused with 422", said)
 			require.Equal(t, broken, strings.Contains(text, "errors: {store_4xx: false}"), text)
 			require.Equal(t, broken, strings.Contains(text, "a body that was refused with 422 was answered 409 when it came again"), text)
 			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "corrected-after-refusal")
-			require.Equal(t, want, got.code, "%s\n%s", text, got)
+			require.Equal(t, c.want, got.code, "%s\n%s", text, got)
 		})
 	}
 }

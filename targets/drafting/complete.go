@@ -278,12 +278,16 @@ func drawsIn(f *File, pointer string) bool {
 	return false
 }
 
-// changing is what is written for another value of the altered member: the members above it, and the whole list if it stands in one.
+// changing is what is written for another value of the altered member.
 func changing(f *File, value any) any {
-	pointer, changed := f.alter.Pointer, escaped(value)
 	if f.alter.marker {
-		changed = value
+		return changingAt(f, f.alter.Pointer, value)
 	}
+	return changingAt(f, f.alter.Pointer, escaped(value))
+}
+
+// changingAt is what is written for another value of a member: the members above it, and the whole list if it stands in one.
+func changingAt(f *File, pointer string, changed any) any {
 	if list, rest := listAbove(f.Draft.Body, pointer); list != "" {
 		whole, _ := jsonpointer.Resolve(filled(f.Draft.Body, f.Draft.Templates), list)
 		pointer, changed = list, Put(whole, rest, changed)

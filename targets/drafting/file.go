@@ -247,9 +247,7 @@ func (f *File) operation() {
 	if f.alter != nil && !f.alter.unsent {
 		f.line(`    alter: %s # what "the same key with another body" changes`, flow(changing(f, f.alter.Value)))
 	}
-	if f.alter != nil && !f.alter.unsent && f.alter.number() {
-		writeInvalid(f)
-	}
+	writeInvalid(f)
 	switch named := f.named(); {
 	case named.InText():
 		f.line("    identity: %s # in the body", flow(map[string]string{"pattern": named.Pattern}))

@@ -84,7 +84,7 @@ type Repeated struct {
 type OtherBodies struct {
 	Mismatches []Answer // more refusals of another body under the key of a create, each of another create
 	Unlike     []Answer // answers to requests that are no such bodies, of which some may be refused, too: without a member, or with a key of another form
-	Invalid    Refusal  // of a body with a negative number
+	Invalid    Refusal  // of a body for what it says
 	Credential Credential
 }
 
@@ -121,7 +121,7 @@ type learnt struct {
 	inProgress  contract.Signature
 	missing     contract.Signature // a key is required
 	declined    contract.Signature // business
-	invalid     Refusal            // of a body with a negative number
+	invalid     Refusal            // of a body for what it says
 	credential  Credential
 	parents     TwoParents
 
