@@ -161,7 +161,7 @@ func TestInitFromACurlCommand(t *testing.T) {
 	require.Contains(t, text, "key: {in: header, name: Idempotency-Key}")
 	require.Contains(t, text, `query: "select id, note from things where things.note = :marker"`)
 	require.Contains(t, text, "refuses a second row in things with the same (key)")
-	require.Equal(t, 10, s.things(t), "one create, one that is repeated, three that are sent at once, one without a key, two of which one is repeated after the other, one that a negative number is sent with, and one without what says who sends")
+	require.Equal(t, 12, s.things(t), "one create, one that is repeated, three that are sent at once, one without a key, two of which one is repeated after the other, three that a negative number or an empty text is sent with, and one without what says who sends")
 	for name, value := range everyVariable(t, file) {
 		if env[name] == "" {
 			env[name] = value
