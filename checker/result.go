@@ -226,6 +226,7 @@ type Report struct {
 	NoRows    bool     `json:"no_rows,omitempty"`    // nothing tells what the target holds: answers alone were judged
 	Operation string   `json:"operation,omitempty"`  // of the target, that was played
 	NotPlayed []string `json:"not_played,omitempty"` // its others, by name
+	Unsure    int      `json:"unsure,omitempty"`     // things that the target file lists of which init was unsure: the verdict rests on them
 	Together  bool     `json:"together,omitempty"`   // its others are played in runs of their own, of one command
 	Hunt      *Hunt    `json:"hunt,omitempty"`       // nil: it was none
 }

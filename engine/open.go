@@ -177,6 +177,7 @@ func (s *Session) begin() error {
 	m.Operation, m.Terms, m.OwnWord = s.System.Operation().Name, s.System.Terms(), s.System.Target.AsksItself()
 	m.Together = s.config.SUT.EachOperation
 	m.NotPlayed, m.NoRows = s.System.NotPlayed(), s.System.RowsSource() == ""
+	m.Unsure = sut.Unsure(s.System)
 	m.Toxiproxy, m.Commands = sut.WithoutPassword(s.config.SUT.Toxiproxy), s.config.Commands(s.dir.Path, s.config.Seed)
 	return s.writeManifest()
 }

@@ -127,6 +127,14 @@ func caveat(r checker.Report) string {
 	}
 }
 
+// unsure says that the verdict rests on what init was unsure of; empty: the target file lists nothing of that.
+func unsure(r checker.Report) string {
+	if r.Unsure == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The head of the target file lists %s that init was unsure of: this verdict rests on them. Settle them, and delete their lines.", english.Plural(r.Unsure, "thing"))
+}
+
 // mostUntried is how many families a summary names.
 const mostUntried = 4
 
@@ -266,7 +274,7 @@ func sentence(r checker.Report, worst string) string {
 	if shows == "" {
 		shows = worth(r.Results)
 	}
-	clauses = append(clauses, shows, slowed(r.Results), otherOperations(r), caveat(r))
+	clauses = append(clauses, shows, slowed(r.Results), otherOperations(r), caveat(r), unsure(r))
 	return strings.Join(slices.DeleteFunc(clauses, func(c string) bool { return c == "" }), " ")
 }
 

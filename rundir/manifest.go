@@ -39,6 +39,7 @@ type Manifest struct {
 	Terms     checker.Terms `json:"terms"`
 	OwnWord   bool          `json:"own_word,omitempty"` // the rows are what the target itself says there is
 	NoRows    bool          `json:"no_rows,omitempty"`  // nothing tells the rows
+	Unsure    int           `json:"unsure,omitempty"`   // things that the target file lists of which init was unsure
 	Toxiproxy string        `json:"toxiproxy,omitempty"`
 	Replays   bool          `json:"replays,omitempty"` // a finding of another run
 	Commands
@@ -148,7 +149,7 @@ func (d Dir) ReportOn(m Manifest, results []checker.Result) *checker.Report {
 	return &checker.Report{
 		Version: 1, Run: m.Run, Tool: m.Tool, Target: m.Subject, Seed: m.Seed, Started: stamp(m.Started),
 		Dir: d.Path, BaseURL: m.BaseURL, Replay: own(d.here(m.Replay)), Shrink: own(d.here(m.Shrink)), Export: own(d.here(m.Export)), Again: own(m.Again), OwnWord: m.OwnWord,
-		Operation: m.Operation, NotPlayed: m.NotPlayed, Together: m.Together, Results: results, Verdict: verdict, Hunt: m.Hunt, NoRows: m.NoRows,
+		Operation: m.Operation, NotPlayed: m.NotPlayed, Together: m.Together, Results: results, Verdict: verdict, Hunt: m.Hunt, NoRows: m.NoRows, Unsure: m.Unsure,
 	}
 }
 

@@ -141,6 +141,18 @@ func Warnings(s *System) (all []string) {
 	return all
 }
 
+// Unsure counts what the target file of a system still lists that init was unsure of.
+func Unsure(s *System) int {
+	if s.BuiltIn() {
+		return 0
+	}
+	source, err := s.options.source()
+	if err != nil { // it was read before
+		return 0
+	}
+	return targets.Unsure(source)
+}
+
 // readTarget loads the target file, or takes the target that the caller gave.
 func (o Options) readTarget() (targets.Target, error) {
 	if o.Spec != nil {

@@ -227,6 +227,23 @@ func hasOwnID(list []string, ends ...string) bool {
 	return false
 }
 
+// UnsureOf is the line of a target file below which init lists, each behind a "- ", what it was unsure of.
+const UnsureOf = "# What init was unsure of:"
+
+// Unsure counts what the head of a target file still lists that init was unsure of.
+func Unsure(source []byte) (things int) {
+	_, below, _ := strings.Cut(string(source), "\n"+UnsureOf+"\n")
+	for line := range strings.Lines(below) {
+		switch {
+		case strings.HasPrefix(line, "# - "):
+			things++
+		case !strings.HasPrefix(line, "#"):
+			return things
+		}
+	}
+	return things
+}
+
 // IsAnotherIntent reports that a variant of an operation's body is another intent by its natural key alone.
 func (t Target) IsAnotherIntent(o Operation, which Variant) bool {
 	if o.Key.In != contract.KeyNowhere && t.Contract.Fingerprint.OnMismatch != contract.MismatchUnspecified {

@@ -135,7 +135,7 @@ func (f *File) head() {
 	f.remark("", "Written by doubletap init from %s%s.", f.Source, described(f.Draft.Summary))
 	f.remark("", "Every key is explained in docs/targets.md; next: doubletap doctor --target FILE")
 	if len(f.Doubts) > 0 {
-		f.line("#\n# What init was unsure of:")
+		f.line("#\n" + targets.UnsureOf)
 		for _, d := range f.Doubts {
 			f.remark("", "- %s", d)
 		}
