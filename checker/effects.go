@@ -39,8 +39,6 @@ func checkEffects(e *evaluation, m moment, tr *trace) {
 					Contract: "effects: " + fx.Name,
 					Expected: fmt.Sprintf("%s%s %s: %s for each row of the %s body, of which there is %s", atMost(fx), thing, decimal(want), decimal(each), body, count(len(rows), "row")),
 					Observed: fmt.Sprintf("%s %s", thing, decimal(got)),
-
-					Unrepeated: short(got, want),
 				})
 				break
 			}

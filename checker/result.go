@@ -44,7 +44,7 @@ type Finding struct {
 	Requests []Request     `json:"requests,omitempty"` // what Attempts sent; none: the report is from before it was kept
 
 	Circumstances []Circumstance `json:"circumstances,omitempty"` // none: plain requests, one after the other; or as with Requests
-	Unrepeated    bool           `json:"unrepeated,omitempty"`    // no repetition explains it: there is too little of an effect, or it was wrong before anything was sent twice
+	Unrepeated    bool           `json:"unrepeated,omitempty"`    // no repetition explains it: a number has changed too little, or was wrong before anything was sent twice
 	Shrunk        *Shrunk        `json:"shrunk,omitempty"`        // nil: it was not shrunk
 }
 

@@ -68,17 +68,14 @@ func Of(results []checker.Result, causes []checker.Cause) []Diagnosis {
 	return list
 }
 
-// The defects whose effects come again with repetitions, and of which the effects are at other services.
-const (
-	effectOutside = "effect-outside"
-	downstreamKey = "downstream-key"
-)
+// effectOutside is the defect whose effects come again with repetitions.
+const effectOutside = "effect-outside"
 
-// excluded names the defects that cannot be behind a cause, whatever else its run showed: a repetition takes nothing away from a number or from rows of
-// the database, and does nothing to what was wrong before anything was repeated.
+// excluded names the defects that cannot be behind a cause, whatever else its run showed: a repetition takes nothing away from a number, and
+// does nothing to one that was wrong before anything was repeated.
 func excluded(results []checker.Result, c checker.Cause) []string {
 	if slices.ContainsFunc(c.Members, func(p checker.Place) bool { return results[p.Result].Findings[p.Finding].Unrepeated }) {
-		return []string{effectOutside, downstreamKey}
+		return []string{effectOutside}
 	}
 	return nil
 }

@@ -175,7 +175,7 @@ func TestANumberThatIsWrongWithoutRepetitionsIsNoEffectOutside(t *testing.T) {
 	guesses := diagnosis.Of(all, checker.Causes(all))[0].Guesses
 	require.Equal(t, "read-modify-write", guesses[0].Defect, "%+v", guesses)
 	for _, g := range guesses {
-		require.NotContains(t, []string{"effect-outside", "downstream-key"}, g.Defect)
+		require.NotEqual(t, "effect-outside", g.Defect)
 	}
 }
 
