@@ -101,7 +101,7 @@ func TestAPassSaysOfWhatItSaysNothing(t *testing.T) {
 	for _, f := range checker.Families() {
 		leave(f, "a line")
 	}
-	says("effects at other services (a line), several instances (a line) and 11 more; in brackets")
+	says("effects at other services (a line), several instances (a line) and 12 more; in brackets")
 	r.NoRows = true
 	require.NotContains(t, readable(t, people()["txt"], func() checker.Report { d := oneDuplicate(); d.NoRows = true; return d }()), "in the database")
 	says("No rows were read, so only answers were judged: database and rows in the target file let them be read.")
