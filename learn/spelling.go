@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
@@ -26,10 +27,24 @@ func spelled(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 			continue
 		}
 		answers, markers := asking.done(ctx, "spelling", "[{send: {}}, {respell: {spelling: natural-key, key: fresh}}]")
-		if len(answers) > 1 && i.made(ctx, markers[0]) == 1 && (drafting.SameThing(&i.file, answers[0], answers[1]) || drafting.SameRefusal(taken, answers[1]) ||
+		if len(answers) > 1 && i.made(ctx, markers[0]) == 1 && inOneRow(ctx, i, other, *r, markers[0]) && (drafting.SameThing(&i.file, answers[0], answers[1]) || drafting.SameRefusal(taken, answers[1]) ||
 			drafting.SameAgain(&i.file, *r, answers[0], answers[1])) {
 			r.Ignores = append(slices.Clone(r.Ignores), other.Ignored)
 		}
 	}
 	return asking.err
+}
+
+// inOneRow reports that no second row has a marker in another spelling.
+func inOneRow(ctx context.Context, i *inquiry, s drafting.Spelling, r drafting.Repeated, marker string) bool {
+	db, is := i.db.(*databases.Database)
+	if !is {
+		return true
+	}
+	column, parameter := s.InOneSpelling(&i.file, r, db.Dialect.Parameter(1))
+	if column == "" {
+		return true
+	}
+	rows, err := db.Equal(ctx, i.file.Proof.Table, column, parameter, marker)
+	return err == nil && rows == 1
 }

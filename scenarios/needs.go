@@ -69,7 +69,7 @@ func NeedTable() []NeedRow {
 		{Need: NeedsMarkerRows, MetBy: "`rows` that are asked for by the marker or the reference, and not with `:key`", Implied: true},
 		{Need: NeedsNoNatural, MetBy: "neither that nor `contract.content_window`, and the marker in the request: equal bodies with different keys are different intents"},
 		{Need: NeedsNaturalKey, MetBy: "`contract.natural_key`"},
-		{Need: NeedsNaming, MetBy: "`contract.natural_key_ignores`, and a JSON body whose natural key has a letter and is not what the row query goes by", Implied: true},
+		{Need: NeedsNaming, MetBy: "`contract.natural_key_ignores`, and a JSON body whose natural key has a letter; the row query finds it in either spelling", Implied: true},
 		{Need: NeedsAlter, MetBy: "`alter`", Implied: true},
 		{Need: NeedsInvalid, MetBy: "`invalid`, with the same natural key, if there is one", Implied: true},
 		{Need: NeedsSameJSON, MetBy: "a JSON body, and `contract.fingerprint.mode: json` or `fields`", Implied: true},

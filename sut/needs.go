@@ -165,7 +165,7 @@ func (n *needs) keys() {
 	n.unless(!s.Operation().Rows.ByKey(), scenarios.NeedsMarkerRows, "rows are asked for with :key (rows.query), so that rows are those of one key: what is made with another one, or without, is not found")
 	n.unless(natural, scenarios.NeedsNaturalKey, "the contract declares no natural key, so different keys are different intents")
 	n.unless(len(promise.NaturalKeyIgnores) > 0, scenarios.NeedsNaming, "the contract does not say that another spelling of the natural key is the same (natural_key_ignores)")
-	n.unless(s.Target.Renames(s.Operation().Operation), scenarios.NeedsNaming, "the natural key is no text with a letter in a JSON body, or is what the row query goes by")
+	n.unless(s.Target.Renames(s.Operation().Operation), scenarios.NeedsNaming, "the natural key is no text with a letter in a JSON body, or the row query finds it in one spelling only (where lower(name) = lower(:marker) ignores the case, and trim blanks)")
 	n.unless(!natural, scenarios.NeedsNoNatural, "the contract declares a natural key, so equal bodies are one intent")
 	n.unless(n.marked, scenarios.NeedsNoNatural, "its requests do not carry the marker but change what was prepared with it: two intents about one thing cannot be told apart")
 	n.unless(promise.ContentWindow == 0, scenarios.NeedsNoNatural, "the contract takes equal bodies for one intent for a while (content_window)")

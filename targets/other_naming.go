@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -47,19 +48,31 @@ func otherCase(r rune) rune {
 }
 
 // Renames reports that the requests of an operation name the same thing in another spelling, and the rows of both are found: by something
-// else than their natural key.
+// else than their natural key, or by a query that ignores the spelling as the contract does.
 func (t Target) Renames(o Operation) bool {
 	values := t.samples()[0].values
 	values.Intent.Marker = sampleMarkerOf(o.Marker)
 	renames := false
 	for _, pointer := range t.Contract.NaturalKey {
 		_, _, text := naming(map[string]any(o.Request.Body), pointer)
-		if strings.Contains(text, ".Intent.Marker") && contract.AsksWith("marker", o.Rows.Query) ||
-			strings.Contains(text, ".Intent.Reference") && contract.AsksWith("reference", o.Rows.Query) {
-			return false
+		for template, parameter := range map[string]string{".Intent.Marker": "marker", ".Intent.Reference": "reference"} {
+			if strings.Contains(text, template) && contract.AsksWith(parameter, o.Rows.Query) && !ignoresIn(o.Rows.Query, parameter, t.Contract.NaturalKeyIgnores) {
+				return false
+			}
 		}
 		said, err := fill(text, values)
 		renames = renames || err == nil && strings.ContainsFunc(said, unicode.IsLetter)
 	}
 	return renames
+}
+
+// ignoresIn reports that a query takes all of these from the spelling of a parameter: lower(name) = lower(:marker) ignores the case, and trim blanks.
+func ignoresIn(query, parameter string, all []contract.Ignored) bool {
+	return !slices.ContainsFunc(all, func(ignored contract.Ignored) bool {
+		function := "lower|upper"
+		if ignored == contract.IgnoresBlanks {
+			function = "b?trim"
+		}
+		return !regexp.MustCompile(`(?i)\b(` + function + `)\s*\((\s*\w+\s*\()*\s*:` + parameter + `\b`).MatchString(query)
+	})
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -109,6 +111,71 @@ func TestInitTellsAnotherSpellingFromAWrongOne(t *testing.T) {
 				return
 			}
 			require.Contains(t, text, c.learns)
+		})
+	}
+}
+
+// TestInitOfANameInAnotherCase holds that a name is sent in another case where rows are found by it alone. The broken service looks whether the name is
+// there in any case, and its constraint is about one case only.
+func TestInitOfANameInAnotherCase(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		index, known string
+		learns       bool
+		code         int
+	}{
+		"broken: the constraint is about one case": {"name", "lower(name) = lower(?)", true, exitFinding},
+		"correct: it is about all":                 {"lower(name)", "lower(name) = lower(?)", true, exitPass},
+		"correct: another case is another name":    {"name", "name = ?", false, exitPass},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table tags (id integer primary key, name text not null, colour text not null); create unique index one on tags ("+c.index+
+				"); create table marks (id integer primary key, tag_id integer not null references tags (id))")
+			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var tag struct{ Name, Colour string }
+				_ = json.NewDecoder(r.Body).Decode(&tag)
+				if len(tag.Name) < 3 || tag.Colour == "" {
+					says(w, http.StatusBadRequest, `{"error": "name and colour are needed"}`)
+					return
+				}
+				known := func() (id int64, err error) {
+					return id, db.QueryRow("select id from tags where "+c.known, tag.Name).Scan(&id)
+				}
+				if id, err := known(); err == nil {
+					says(w, http.StatusOK, fmt.Sprintf(`{"id": %d}`, id))
+					return
+				}
+				time.Sleep(20 * time.Millisecond)
+				if !inTransaction(w, db, func(tx *sql.Tx) error {
+					made, err := tx.Exec("insert into tags (name, colour) values (?, ?) on conflict do nothing", tag.Name, tag.Colour)
+					if err != nil {
+						return err
+					}
+					if n, _ := made.RowsAffected(); n == 0 {
+						return nil
+					}
+					id, _ := made.LastInsertId()
+					_, err = tx.Exec("insert into marks (tag_id) values (?)", id)
+					return err
+				}) {
+					return
+				}
+				id, err := known()
+				require.NoError(t, err)
+				says(w, http.StatusOK, fmt.Sprintf(`{"id": %d}`, id))
+			}))
+			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+			file, said := initiated(t, env, exitPass, "--curl", `curl -d '{"name": "Garden lamps", "colour": "green"}' `+address+"/tags", "--db", env["DATABASE_URL"])
+			text := readFile(t, file)
+			require.Contains(t, text, "natural_key: [/name]", said.err)
+			require.Equal(t, c.learns, strings.Contains(text, "natural_key_ignores: [case]"), "%s\n%s", text, said.err)
+			require.Equal(t, c.learns, strings.Contains(text, "where lower(tags.name) = lower(:reference)"), text)
+			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "natural-key-spelling", "fresh-key-retry", "tabs-natural-key", "plain-create")
+			require.Equal(t, c.code, got.code, "%s\n%s", text, got)
+			if c.learns {
+				require.Regexp(t, `[✓✗] natural-key-spelling`, got.out)
+			}
 		})
 	}
 }

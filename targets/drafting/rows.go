@@ -185,7 +185,11 @@ func markerCondition(f *File) string {
 	if through := f.Proof.Through; through != nil {
 		return through.condition(f)
 	}
-	return contains(f.Dialect, f.Dialect.TableName(f.Proof.Table)+"."+f.Dialect.Name(f.Proof.Column), f.Proof.Exact)
+	column := f.Dialect.TableName(f.Proof.Table) + "." + f.Dialect.Name(f.Proof.Column)
+	if spelling := spellingIn(f); len(spelling) > 0 {
+		return inOneSpelling(column, spelling) + " = " + inOneSpelling(":marker", spelling)
+	}
+	return contains(f.Dialect, column, f.Proof.Exact)
 }
 
 // contains is true where a column is the marker, or has it somewhere in it.

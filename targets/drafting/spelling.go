@@ -19,20 +19,55 @@ type Spelling struct {
 	Ignored contract.Ignored
 }
 
-// Spellings are those in which requests of a target can name the same thing; none: there is no natural key that could be spelled otherwise, or the
-// marker, which both requests have, makes them one however it is spelled.
+// Spellings are those in which requests of a target can name the same thing; none: there is no natural key that could be spelled otherwise.
 func Spellings(f File, t targets.Target, r Repeated) (all []Spelling) {
 	natural := f.NaturalKey(r)
-	if len(natural) != 1 || natural[0] == contract.WholePath || Naming(f) {
+	if len(natural) != 1 || natural[0] == contract.WholePath {
 		return nil
 	}
-	t.Contract.NaturalKey = natural
+	t.Contract.NaturalKey, f.learnt.natural = natural, natural
 	for _, ignored := range []contract.Ignored{contract.IgnoresCase, contract.IgnoresBlanks} {
-		if t.Contract.NaturalKeyIgnores = []contract.Ignored{ignored}; t.Renames(t.Operations[f.Draft.Name]) {
+		t.Contract.NaturalKeyIgnores, f.learnt.ignores = []contract.Ignored{ignored}, []contract.Ignored{ignored}
+		o := t.Operations[f.Draft.Name]
+		if len(spellingIn(&f)) > 0 {
+			o.Rows.Query = f.query()
+		}
+		if t.Renames(o) {
 			all = append(all, Spelling{t, ignored})
 		}
 	}
 	return all
+}
+
+// InOneSpelling is an expression of SQL of the marker's column, and of a parameter, in which the spelling makes no difference; no column: the rows of
+// a marker are found however it is spelled.
+func (s Spelling) InOneSpelling(f *File, r Repeated, parameter string) (column, marker string) {
+	with := *f
+	with.learnt.natural, with.learnt.ignores = f.NaturalKey(r), []contract.Ignored{s.Ignored}
+	spelling := spellingIn(&with)
+	if len(spelling) == 0 {
+		return "", ""
+	}
+	return inOneSpelling(f.Dialect.Name(f.Proof.Column), spelling), inOneSpelling(parameter, spelling)
+}
+
+// spellingIn is what of the marker's spelling makes no difference, where it is the natural key and its column holds nothing else.
+func spellingIn(f *File) []contract.Ignored {
+	if p := f.Proof; !p.Exact || p.Through != nil || p.Within != "" || !slices.Equal(f.learnt.natural, []string{p.Text}) {
+		return nil
+	}
+	return f.learnt.ignores
+}
+
+// inOneSpelling is an expression of SQL without what makes no difference.
+func inOneSpelling(expression string, ignored []contract.Ignored) string {
+	if slices.Contains(ignored, contract.IgnoresBlanks) {
+		expression = "trim(" + expression + ")"
+	}
+	if slices.Contains(ignored, contract.IgnoresCase) {
+		expression = "lower(" + expression + ")"
+	}
+	return expression
 }
 
 // Anew is the file in which members that differ from create to create can differ from request to request as well, and which those are. The member that
