@@ -39,6 +39,7 @@ func checkEffects(e *evaluation, m moment, tr *trace) {
 					Contract: "effects: " + fx.Name,
 					Expected: fmt.Sprintf("%s%s %s: %s for each row of the %s body, of which there is %s", atMost(fx), thing, decimal(want), decimal(each), body, count(len(rows), "row")),
 					Observed: fmt.Sprintf("%s %s", thing, decimal(got)),
+					Clues:    Clues{Own: true, Unrepeated: short(got, want)},
 				})
 				break
 			}
@@ -116,7 +117,7 @@ func checkTotals(e *evaluation, m moment) {
 				Expected: fmt.Sprintf("a change by %s: %s for each row", decimal(t.want), decimal(*fx.Delta)),
 				Observed: fmt.Sprintf("a change by %s, from %s to %s%s", decimal(change), decimal(t.first), decimal(t.last), restedIdle(e.history, fx.Name)),
 
-				Unrepeated: *fx.Delta != 0 && short(change, t.want) || wrongWhenPlain(e, fx),
+				Clues: Clues{Own: true, Unrepeated: *fx.Delta != 0 && short(change, t.want) || wrongWhenPlain(e, fx)},
 			})
 		}
 	}

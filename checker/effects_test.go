@@ -56,6 +56,7 @@ func TestAnEffectMayComeLaterThanItsRow(t *testing.T) {
 	require.Equal(t, []string{"effect-mismatch/lines"}, found(check(h, terms(lines))), "too much never goes away")
 	h.T1.Effects["lines"]["dti1"], h.T2.Effects["lines"]["dti1"] = 2, 1
 	require.Equal(t, []string{"effect-mismatch/lines"}, found(check(h, terms(lines))), "it never came")
+	require.Equal(t, checker.Clues{Own: true, Unrepeated: true}, check(h, terms(lines)).Findings[0].Clues, "a repetition makes no line go away")
 }
 
 // lines and sums are effects by marker: two lines and a sum of 12.5 for each row.
@@ -161,6 +162,7 @@ func TestATotalThatNoRepetitionExplains(t *testing.T) {
 	require.False(t, of("sweep", 7, 7).Unrepeated)
 	require.True(t, of("plain-create", 7, 7).Unrepeated, "nothing was sent twice before")
 	require.False(t, of("plain-create", 8, 7).Unrepeated, "the final retry did it")
+	require.True(t, of("sweep", 9, 9).Own, "it is in the target's own database")
 }
 
 func TestOperationsThatChangeOneTotalAreAddedUp(t *testing.T) {

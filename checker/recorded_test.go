@@ -136,7 +136,7 @@ func project(value any) any {
 			list, isList := v.([]any)
 			switch {
 			case slices.Contains([]string{"summary", "promise", "contract", "expected", "observed", "text"}, key):
-			case slices.Contains([]string{"requests", "circumstances"}, key): // said since then, of what the history has
+			case slices.Contains([]string{"requests", "circumstances", "own"}, key): // said since then, of what the history has
 			case key == "reasons" && isList:
 				kept[key] = float64(len(list))
 			case key == "attempts" && isList:

@@ -44,8 +44,8 @@ type Finding struct {
 	Requests []Request     `json:"requests,omitempty"` // what Attempts sent; none: the report is from before it was kept
 
 	Circumstances []Circumstance `json:"circumstances,omitempty"` // none: plain requests, one after the other; or as with Requests
-	Unrepeated    bool           `json:"unrepeated,omitempty"`    // no repetition explains it: a number has changed too little, or was wrong before anything was sent twice
-	Shrunk        *Shrunk        `json:"shrunk,omitempty"`        // nil: it was not shrunk
+	Clues
+	Shrunk *Shrunk `json:"shrunk,omitempty"` // nil: it was not shrunk
 }
 
 // Shrunk is the minimal reproduction of a finding.
@@ -53,6 +53,12 @@ type Shrunk struct {
 	File string `json:"file"` // its scenario
 	Left string `json:"left"` // what it takes: "2 requests and 0 faults"
 	Seen string `json:"seen"` // how often it showed: "in 8 of 8 separate runs of 2 rounds"
+}
+
+// Clues are what a finding says of its cause beside its kind.
+type Clues struct {
+	Unrepeated bool `json:"unrepeated,omitempty"` // no repetition explains it: there is too little of an effect, or it was wrong before anything was sent twice
+	Own        bool `json:"own,omitempty"`        // the effect is in the target's own database, and not at another service
 }
 
 // Meanwhile is what happened beside the attempts of a finding.

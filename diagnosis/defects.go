@@ -125,6 +125,7 @@ func Defects() []Defect {
 				{Kind: checker.EffectMismatch, Needs: []checker.Circumstance{checker.LostAnswer}, Passes: []Group{Sequential}},
 				{Kind: checker.Duplicate, Needs: []checker.Circumstance{checker.LinkCut}, Fails: []Group{Dependency}, Passes: []Group{Together, Database, Store}},
 				{Kind: checker.Duplicate, Needs: []checker.Circumstance{checker.Crashed}, Fails: []Group{Crash}},
+				{Kind: checker.EffectMismatch, Needs: []checker.Circumstance{checker.LinkCut}, Fails: []Group{Database}, Passes: []Group{Sequential}},
 			},
 		},
 		{

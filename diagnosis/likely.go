@@ -68,16 +68,40 @@ func Of(results []checker.Result, causes []checker.Cause) []Diagnosis {
 	return list
 }
 
-// effectOutside is the defect whose effects come again with repetitions.
-const effectOutside = "effect-outside"
+// The defects that what a finding shows can rule out.
+const (
+	effectOutside  = "effect-outside"  // effects come again with repetitions
+	downstreamKey  = "downstream-key"  // effects are at another service
+	stopsAnswering = "stops-answering" // there are no answers, or only errors
+)
 
 // excluded names the defects that cannot be behind a cause, whatever else its run showed: a repetition takes nothing away from a number, and
-// does nothing to one that was wrong before anything was repeated.
+// does nothing to one that was wrong before anything was repeated; a call to another service changes nothing in the target's own database; and
+// a target that refuses the last retry answers.
 func excluded(results []checker.Result, c checker.Cause) []string {
-	if slices.ContainsFunc(c.Members, func(p checker.Place) bool { return results[p.Result].Findings[p.Finding].Unrepeated }) {
-		return []string{effectOutside}
+	shows := func(clue func(checker.Finding) bool) bool {
+		return slices.ContainsFunc(c.Members, func(p checker.Place) bool { return clue(results[p.Result].Findings[p.Finding]) })
 	}
-	return nil
+	var list []string
+	if shows(func(f checker.Finding) bool { return f.Unrepeated }) {
+		list = append(list, effectOutside)
+	}
+	if shows(func(f checker.Finding) bool { return f.Own }) {
+		list = append(list, downstreamKey)
+	}
+	if shows(refusedAtLast) {
+		list = append(list, stopsAnswering)
+	}
+	return list
+}
+
+// refusedAtLast reports that a key never gets its answer, and that the last attempt was refused and no more.
+func refusedAtLast(f checker.Finding) bool {
+	if f.Kind != checker.RefusedThoughDone && f.Kind != checker.StuckKey || len(f.Attempts) == 0 {
+		return false
+	}
+	last := f.Attempts[len(f.Attempts)-1]
+	return last.Status >= 400 && last.Status < 500
 }
 
 // The constants of the model. They were chosen for the best ranks when one design after the other is left out.

@@ -11,6 +11,7 @@ import (
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/diagnosis"
 	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
@@ -224,4 +225,49 @@ func TestWhatTheContractExcusesIsNoPattern(t *testing.T) {
 	r := result("crash-between", checker.Duplicate)
 	r.Findings[0].Excused = "after_crash: at-least-once"
 	require.Equal(t, []string{"crash-between"}, diagnosis.PatternOf(checker.Cause{Kind: checker.Leak}, []checker.Result{r}).Passed)
+}
+
+// brokenLinks returns what a run shows in which only the scenarios that break the connection to the database find something.
+func brokenLinks(kind checker.Kind, change func(*checker.Finding)) []checker.Result {
+	all := []checker.Result{
+		result("plain-create"), result("sequential-replay"), result("burst-same-key"), result("hang-up"), result("cut-reset"), result("double-click"),
+		result("altered-after"), result("altered-race"), result("distinct-twins"), result("late-retry"), result("sweep"), result("crash-between"),
+		result("database-cut", kind), result("database-blink", kind),
+	}
+	for _, r := range all[len(all)-2:] {
+		r.Findings[0].Circumstances = []checker.Circumstance{checker.LinkCut}
+		change(&r.Findings[0])
+	}
+	return all
+}
+
+// Where a link broke between two transactions, a line or a balance is missing in the target's own database.
+func TestAnEffectThatABrokenLinkLosesIsARecordApart(t *testing.T) {
+	t.Parallel()
+	all := brokenLinks(checker.EffectMismatch, func(f *checker.Finding) { f.Own, f.Unrepeated = true, true })
+	guesses := diagnosis.Of(all, checker.Causes(all))[0].Guesses
+	require.NotEmpty(t, guesses)
+	require.Equal(t, "record-apart", guesses[0].Defect, "%+v", guesses)
+}
+
+func TestAnEffectInTheTargetsOwnDatabaseIsNoCallToAnotherService(t *testing.T) {
+	t.Parallel()
+	all := []checker.Result{result("plain-create"), result("sequential-replay"), result("burst-same-key"), result("distinct-twins", checker.EffectMismatch)}
+	f := &all[3].Findings[0]
+	f.Circumstances = []checker.Circumstance{checker.OtherIntent}
+	named := func(g diagnosis.Guess) bool { return g.Defect == "downstream-key" }
+	require.True(t, slices.ContainsFunc(diagnosis.Of(all, checker.Causes(all))[0].Guesses, named))
+	f.Own = true
+	require.False(t, slices.ContainsFunc(diagnosis.Of(all, checker.Causes(all))[0].Guesses, named))
+}
+
+// A target that refuses each retry at once has not stopped answering.
+func TestARefusalIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	stopped := func(last int) bool {
+		all := brokenLinks(checker.RefusedThoughDone, func(f *checker.Finding) { f.Attempts = []history.Attempt{{}, {Status: last}} })
+		return slices.ContainsFunc(diagnosis.Of(all, checker.Causes(all))[0].Guesses, func(g diagnosis.Guess) bool { return g.Defect == "stops-answering" })
+	}
+	require.True(t, stopped(503))
+	require.False(t, stopped(409))
 }
