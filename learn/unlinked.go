@@ -2,7 +2,9 @@ package learn
 
 import (
 	"context"
+	"encoding/json"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -177,7 +179,7 @@ func foundOrMade(ctx context.Context, i *inquiry, asking *questioner, db *databa
 
 // keepsAnswers reports that a table has what the answers said as the text of a column, and another one to find it by: it is what repetitions are
 // answered from, whatever it is called, and may have a row for a refusal, too. A table of messages may say the same to others. Answers that are
-// alike, or no more than a word or a number, may stand anywhere.
+// alike, or no more than a word or a number, may stand anywhere. JSON may be written in another way there, if it stands beside the request's key.
 func keepsAnswers(ctx context.Context, db *databases.Database, t databases.Table, answers []drafting.Answer) bool {
 	var said []string
 	for _, a := range answers {
@@ -193,7 +195,27 @@ func keepsAnswers(ctx context.Context, db *databases.Database, t databases.Table
 		return named && !c.HoldsNumber() && slices.ContainsFunc(said, func(text string) bool {
 			rows, err := db.With(ctx, t, c.Name, text)
 			return err == nil && len(rows) > 0
-		})
+		}) || !c.HoldsNumber() && slices.ContainsFunc(answers, func(a drafting.Answer) bool { return besideKey(ctx, db, t, c, a) })
+	})
+}
+
+// besideKey reports that rows of a table have the key of a request in a column, and its answer, as JSON in whatever spelling, in another one.
+func besideKey(ctx context.Context, db *databases.Database, t databases.Table, column databases.Column, a drafting.Answer) bool {
+	if a.Key == "" || a.Body == nil {
+		return false
+	}
+	rows, err := db.With(ctx, t, column.Name, a.Key)
+	return err == nil && slices.ContainsFunc(rows, func(row map[string]string) bool {
+		for name, text := range row {
+			if said := map[string]any{}; name != column.Name && strings.HasPrefix(strings.TrimSpace(text), "{") {
+				decoder := json.NewDecoder(strings.NewReader(text))
+				decoder.UseNumber() // as answers are read
+				if decoder.Decode(&said) == nil && reflect.DeepEqual(a.Body, any(said)) {
+					return true
+				}
+			}
+		}
+		return false
 	})
 }
 

@@ -47,6 +47,9 @@ func TestInitOfRowsThatNothingLinks(t *testing.T) {
 		"each answer is kept": {
 			"said (id integer primary key, k text, v text)", `insert into said (k, v) select 'k', '{"id":' || max(id) || '}' from orders`, "", "Whether said has anything but what repetitions are answered from", "from said", exitPass, "",
 		},
+		"each answer is kept in another spelling, by its key": {
+			"said (k text primary key, v text)", `insert into said (k, v) select request_key, '{ "id": ' || id || ' }' from orders order by id desc limit 1`, "", "Whether said has anything but what repetitions are answered from", "from said", exitPass, "",
+		},
 		"a repetition publishes what the answer says": {
 			"outbox (id integer primary key, payload text)", "", `insert into outbox (payload) select '{"id":' || max(id) || '}' from orders`,
 			"query: select count(*) from outbox delta: 1", "delta: 3", exitFinding, "outbox",
