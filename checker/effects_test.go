@@ -165,6 +165,15 @@ func TestATotalThatNoRepetitionExplains(t *testing.T) {
 	require.True(t, of("sweep", 9, 9).Own, "it is in the target's own database")
 }
 
+func TestRowsThatNoRepetitionExplains(t *testing.T) {
+	t.Parallel()
+	for scenario, want := range map[string]bool{"plain-create": true, "sweep": false} {
+		h := scene(story(acknowledged(201, "o1")).rows(1).with("lines", 3))
+		h.Run.Scenario = scenario
+		require.Equal(t, want, check(h, terms(lines)).Findings[0].Unrepeated, scenario)
+	}
+}
+
 func TestOperationsThatChangeOneTotalAreAddedUp(t *testing.T) {
 	t.Parallel()
 	x := -2.0
