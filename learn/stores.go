@@ -60,6 +60,7 @@ func askAltered(ctx context.Context, i *inquiry, asking *questioner, r *drafting
 	if len(answers) < 3 {
 		return 0, nil, asking.err
 	}
+	r.ApartFromLater()
 	r.First, r.Again, r.Altered, r.Row = answers[0], answers[1], &answers[2], nil // all of one create
 	if rows = i.made(ctx, markers[0]); rows > 0 {
 		r.Row = i.row

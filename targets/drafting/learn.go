@@ -88,6 +88,19 @@ type OtherBodies struct {
 	Credential Credential
 }
 
+// ApartFromLater keeps what a create was answered when time had passed as the answer to a repetition of it, since another create takes the place of
+// the first one: their answers name two things. Where nothing had changed by then, the answer says no more than the one before it.
+func (r *Repeated) ApartFromLater() {
+	later := r.Later
+	if later == nil || !later.Done() || r.Again.Refused() {
+		return
+	}
+	r.Later = nil
+	if !r.First.says(*later) {
+		r.Apart, r.ApartRow = []Answer{r.First, *later}, nil
+	}
+}
+
 // Retold is how a create is answered that names what is there already.
 func (r Repeated) Retold() Answer {
 	if r.Taken != nil {
