@@ -54,6 +54,23 @@ func goesOn(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Repe
 	return r, nil
 }
 
+// usedUp finds that a create with new values is refused just as a repetition was, in the end: what creates take from, such as a payment that is
+// refunded, the seats of a hall or the uses of a code, has come to its end meanwhile, and the refusal may say that, and not that something is there.
+func usedUp(ctx context.Context, i *inquiry, r drafting.Repeated) error {
+	said := r.Retold()
+	if !said.Refused() || said.Status == http.StatusPaymentRequired {
+		return nil
+	}
+	refused, err := nextRefused(ctx, i, nil)
+	if err != nil || refused == nil || !drafting.SameRefusal(said, *refused) {
+		return err
+	}
+	i.file.Doubt("Whether creates are still done: in the end, one with new values was refused as a repetition was, with %d (%s). If what they take from is used up, "+
+		"such as a stock, a limit or a balance, make it large and call init again: what the file says of refusals is not to be trusted, and runs will stop at their first create.",
+		refused.Status, driver.Snippet(refused.Written))
+	return nil
+}
+
 // nextTries is how often a create is sent that is not done: some fail by chance.
 const nextTries = 3
 

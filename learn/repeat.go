@@ -72,6 +72,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		}
 	}
 	if (keyed || race) && together(ctx, i, asking, &r) {
+		if err := usedUp(ctx, i, r); err != nil {
+			return err
+		}
 		r.Declined = i.declined
 		i.file.Learn(r)
 		twins(i, r, equal)
@@ -87,6 +90,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	}
 	r.Declined = i.declined
 	if err := besides(ctx, i, &r, before); err != nil {
+		return err
+	}
+	if err := usedUp(ctx, i, r); err != nil {
 		return err
 	}
 	i.file.Learn(r)
