@@ -37,15 +37,20 @@ type Manifest struct {
 	NotPlayed []string      `json:"not_played,omitempty"` // the target's other operations, by name
 	Together  bool          `json:"together,omitempty"`   // the others are played in runs of their own, of one command
 	Terms     checker.Terms `json:"terms"`
-	OwnWord   bool          `json:"own_word,omitempty"` // the rows are what the target itself says there is
-	NoRows    bool          `json:"no_rows,omitempty"`  // nothing tells the rows
-	Unsure    int           `json:"unsure,omitempty"`   // things that the target file lists of which init was unsure
-	Toxiproxy string        `json:"toxiproxy,omitempty"`
-	Replays   bool          `json:"replays,omitempty"` // a finding of another run
+	Grounds
+	Toxiproxy string `json:"toxiproxy,omitempty"`
+	Replays   bool   `json:"replays,omitempty"` // a finding of another run
 	Commands
 	Scenarios []Entry       `json:"scenarios"`        // in the order of the run
 	Hunt      *checker.Hunt `json:"hunt,omitempty"`   // nil: it was none
 	Merged    []ShardPlace  `json:"merged,omitempty"` // the runs whose histories are its own; empty: it has histories itself
+}
+
+// Grounds are what the verdicts of a run rest on, where that is little.
+type Grounds struct {
+	OwnWord bool `json:"own_word,omitempty"` // the rows are what the target itself says there is
+	NoRows  bool `json:"no_rows,omitempty"`  // nothing tells the rows
+	Unsure  int  `json:"unsure,omitempty"`   // things that the target file lists of which init was unsure
 }
 
 // ShardPlace is where a merged run has one of its shards.
