@@ -27,7 +27,7 @@ func spelled(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 			continue
 		}
 		answers, markers := asking.done(ctx, "spelling", "[{send: {}}, {respell: {spelling: natural-key, key: fresh}}]")
-		if len(answers) > 1 && i.made(ctx, markers[0]) == 1 && inOneRow(ctx, i, other, *r, markers[0]) && (drafting.SameThing(&i.file, answers[0], answers[1]) || drafting.SameRefusal(taken, answers[1]) ||
+		if len(answers) > 1 && inOneRow(ctx, i, other, *r, markers[0]) && i.made(ctx, markers[0]) == 1 && (drafting.SameThing(&i.file, answers[0], answers[1]) || drafting.SameRefusal(taken, answers[1]) ||
 			drafting.SameAgain(&i.file, *r, answers[0], answers[1])) {
 			r.Ignores = append(slices.Clone(r.Ignores), other.Ignored)
 		}
@@ -35,16 +35,17 @@ func spelled(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 	return asking.err
 }
 
-// inOneRow reports that no second row has a marker in another spelling.
+// inOneRow reports that no second row has a marker in another spelling. Where one has, what both have in common may be a doubt.
 func inOneRow(ctx context.Context, i *inquiry, s drafting.Spelling, r drafting.Repeated, marker string) bool {
 	db, is := i.db.(*databases.Database)
 	if !is {
 		return true
 	}
-	column, parameter := s.InOneSpelling(&i.file, r, db.Dialect.Parameter(1))
-	if column == "" {
+	condition := s.InAnySpelling(&i.file, r, db.Dialect.Parameter(1))
+	if condition == "" {
 		return true
 	}
-	rows, err := db.Equal(ctx, i.file.Proof.Table, column, parameter, marker)
-	return err == nil && rows == 1
+	rows, err := db.Where(ctx, i.file.Proof.Table, condition, marker)
+	drafting.DoubtNames(&i.file, s, rows)
+	return err == nil && len(rows) == 1
 }

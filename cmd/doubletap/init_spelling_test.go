@@ -120,17 +120,18 @@ func TestInitTellsAnotherSpellingFromAWrongOne(t *testing.T) {
 func TestInitOfANameInAnotherCase(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		index, known string
-		learns       bool
-		code         int
+		index, known, slug string
+		learns             bool
+		code               int
 	}{
-		"broken: the constraint is about one case": {"name", "lower(name) = lower(?)", true, exitFinding},
-		"correct: it is about all":                 {"lower(name)", "lower(name) = lower(?)", true, exitPass},
-		"correct: another case is another name":    {"name", "name = ?", false, exitPass},
+		"broken: the constraint is about one case": {"name", "lower(name) = lower(?)", "lower(?)", true, exitFinding},
+		"correct: it is about all":                 {"lower(name)", "lower(name) = lower(?)", "lower(?)", true, exitPass},
+		"correct: another case is another name":    {"name", "name = ?", "?", false, exitPass},
+		"two names have one slug":                  {"name", "name = ?", "replace(lower(?), ' ', '-')", false, exitPass},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table tags (id integer primary key, name text not null, colour text not null); create unique index one on tags ("+c.index+
+			db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table tags (id integer primary key, name text not null, colour text not null, slug text not null); create unique index one on tags ("+c.index+
 				"); create table marks (id integer primary key, tag_id integer not null references tags (id))")
 			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				var tag struct{ Name, Colour string }
@@ -148,7 +149,7 @@ func TestInitOfANameInAnotherCase(t *testing.T) {
 				}
 				time.Sleep(20 * time.Millisecond)
 				if !inTransaction(w, db, func(tx *sql.Tx) error {
-					made, err := tx.Exec("insert into tags (name, colour) values (?, ?) on conflict do nothing", tag.Name, tag.Colour)
+					made, err := tx.Exec("insert into tags (name, colour, slug) values (?, ?, "+c.slug+") on conflict do nothing", tag.Name, tag.Colour, tag.Name)
 					if err != nil {
 						return err
 					}
@@ -169,13 +170,18 @@ func TestInitOfANameInAnotherCase(t *testing.T) {
 			file, said := initiated(t, env, exitPass, "--curl", `curl -d '{"name": "Garden lamps", "colour": "green"}' `+address+"/tags", "--db", env["DATABASE_URL"])
 			text := readFile(t, file)
 			require.Contains(t, text, "natural_key: [/name]", said.err)
-			require.Equal(t, c.learns, strings.Contains(text, "natural_key_ignores: [case]"), "%s\n%s", text, said.err)
+			require.Equal(t, c.learns, strings.Contains(text, "\n  natural_key_ignores: [case]"), "%s\n%s", text, said.err)
 			require.Equal(t, c.learns, strings.Contains(text, "where lower(tags.name) = lower(:reference)"), text)
+			require.Equal(t, name == "two names have one slug", strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " "), "both rows have the same slug"), text)
 			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "natural-key-spelling", "fresh-key-retry", "tabs-natural-key", "plain-create")
 			require.Equal(t, c.code, got.code, "%s\n%s", text, got)
 			if c.learns {
 				require.Regexp(t, `[✓✗] natural-key-spelling`, got.out)
+				return
 			}
+			told := strings.NewReplacer("  natural_key: [/name]", "  natural_key_ignores: [case]\n  natural_key: [/name]", "tags.name = :reference", "lower(tags.name) = lower(:reference)").Replace(text)
+			got = callWith(t.Context(), env, "run", "--target", writeFile(t, "told.yaml", told), "--reports", t.TempDir(), "--seed", "1", "natural-key-spelling")
+			require.Equal(t, exitFinding, got.code, "%s\n%s", told, got)
 		})
 	}
 }

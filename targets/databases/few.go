@@ -30,14 +30,6 @@ func (d *Database) Few(ctx context.Context, t Table, columns []string, most int)
 	return rows, true, nil
 }
 
-// Equal counts the rows of a table in which an expression equals another one, which has the first parameter.
-func (d *Database) Equal(ctx context.Context, t Table, expression, other, parameter string) (rows int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, searchedFor)
-	defer cancel()
-	err = d.QueryRowContext(ctx, fmt.Sprintf("select count(*) from %s where %s = %s", d.Dialect.TableName(t), expression, other), parameter).Scan(&rows)
-	return rows, err
-}
-
 // GivesNumber reports that the database itself numbers the rows of a table in a column.
 func (d *Database) GivesNumber(ctx context.Context, t Table, column string) (bool, error) {
 	n := 0

@@ -63,17 +63,18 @@ func (d *Database) searchTable(ctx context.Context, t Table, text string) ([]Lan
 }
 
 // With lists a few rows of a table that have the value in a column.
-func (d *Database) With(ctx context.Context, t Table, column, value string) (rows []map[string]string, err error) {
-	found, err := d.rowsOf(ctx, t, d.Dialect.asText(column)+" = "+d.Dialect.Parameter(1), "", value)
-	for _, l := range found {
-		rows = append(rows, l.Row)
-	}
-	return rows, err
+func (d *Database) With(ctx context.Context, t Table, column, value string) ([]map[string]string, error) {
+	return d.Where(ctx, t, d.Dialect.asText(column)+" = "+d.Dialect.Parameter(1), value)
 }
 
 // Without returns a few rows of a table whose column has another value.
-func (d *Database) Without(ctx context.Context, t Table, column, value string) (rows []map[string]string, err error) {
-	found, err := d.rowsOf(ctx, t, d.Dialect.asText(column)+" <> "+d.Dialect.Parameter(1), "", value)
+func (d *Database) Without(ctx context.Context, t Table, column, value string) ([]map[string]string, error) {
+	return d.Where(ctx, t, d.Dialect.asText(column)+" <> "+d.Dialect.Parameter(1), value)
+}
+
+// Where returns a few rows of a table for which a condition is true, which has one parameter.
+func (d *Database) Where(ctx context.Context, t Table, condition, parameter string) (rows []map[string]string, err error) {
+	found, err := d.rowsOf(ctx, t, condition, "", parameter)
 	for _, l := range found {
 		rows = append(rows, l.Row)
 	}

@@ -39,16 +39,42 @@ func Spellings(f File, t targets.Target, r Repeated) (all []Spelling) {
 	return all
 }
 
-// InOneSpelling is an expression of SQL of the marker's column, and of a parameter, in which the spelling makes no difference; no column: the rows of
-// a marker are found however it is spelled.
-func (s Spelling) InOneSpelling(f *File, r Repeated, parameter string) (column, marker string) {
+// InAnySpelling is a condition for the rows of the marker that a parameter has, however it is spelled; empty: the rows of a marker are found whatever the
+// natural key is.
+func (s Spelling) InAnySpelling(f *File, r Repeated, parameter string) string {
 	with := *f
 	with.learnt.natural, with.learnt.ignores = f.NaturalKey(r), []contract.Ignored{s.Ignored}
 	spelling := spellingIn(&with)
 	if len(spelling) == 0 {
-		return "", ""
+		return ""
 	}
-	return inOneSpelling(f.Dialect.Name(f.Proof.Column), spelling), inOneSpelling(parameter, spelling)
+	return inOneSpelling(f.Dialect.Name(f.Proof.Column), spelling) + " = " + inOneSpelling(parameter, spelling)
+}
+
+// DoubtNames notes what two rows have in common that were made for one name in two spellings: the target derived it from the name, and so may take them
+// for one elsewhere.
+func DoubtNames(f *File, s Spelling, rows []map[string]string) {
+	if len(rows) < 2 {
+		return
+	}
+	name := plainly(rows[0][f.Proof.Column])
+	for _, c := range f.Proof.Table.Columns {
+		if one := rows[0][c.Name]; c.Name != f.Proof.Column && one == rows[1][c.Name] && name != "" && strings.Contains(plainly(one), name) {
+			f.Doubt("Whether %s in another spelling (%s) names another thing: it made a row of its own, and both rows have the same %s. If they are to be one, say natural_key_ignores: [%s], and let the row query find both, as %s does: runs show the second row then.",
+				f.Proof.Text, s.Ignored, c.Name, s.Ignored, inOneSpelling(f.Dialect.Name(f.Proof.Column), []contract.Ignored{s.Ignored})+" = "+f.Proof.asks(inOneSpelling(":marker", []contract.Ignored{s.Ignored})))
+			return
+		}
+	}
+}
+
+// plainly is a name in lower case, without what slugs leave out.
+func plainly(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
 }
 
 // spellingIn is what of the marker's spelling makes no difference, where it is the natural key and its column holds nothing else.
