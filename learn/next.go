@@ -19,7 +19,7 @@ func goesOn(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Repe
 	if len(left) == 0 {
 		return r, nil
 	}
-	refused, err := nextRefused(ctx, i, nil)
+	refused, err := nextRefused(ctx, i, nil, nextTries)
 	if err != nil || refused == nil {
 		return r, err
 	}
@@ -32,7 +32,7 @@ func goesOn(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Repe
 	}
 	for _, members := range tries {
 		fmt.Fprintf(i.Said, "a third create was answered %d; trying with another value in %s\n", refused.Status, strings.Join(members, ", "))
-		still, err := nextRefused(ctx, i, members)
+		still, err := nextRefused(ctx, i, members, nextTries)
 		if err != nil {
 			return r, err
 		}
@@ -54,28 +54,34 @@ func goesOn(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Repe
 	return r, nil
 }
 
-// usedUp finds that a create with new values is refused just as a repetition was, in the end: what creates take from, such as a payment that is
+// usedUp finds that a create with new values is refused in the end, just as a repetition was or as other creates were before: what creates take from, such as a payment that is
 // refunded, the seats of a hall or the uses of a code, has come to its end meanwhile, and the refusal may say that, and not that something is there.
 func usedUp(ctx context.Context, i *inquiry, r drafting.Repeated) error {
-	said := r.Retold()
+	said, as, tries := r.Retold(), "a repetition was", nextTries
+	if !said.Refused() && len(i.declined) > 0 {
+		said, as, tries = i.declined[len(i.declined)-1], "others before it were", declinedTries
+	}
 	if !said.Refused() || said.Status == http.StatusPaymentRequired {
 		return nil
 	}
-	refused, err := nextRefused(ctx, i, nil)
+	refused, err := nextRefused(ctx, i, nil, tries)
 	if err != nil || refused == nil || !drafting.SameRefusal(said, *refused) {
 		return err
 	}
-	i.file.Doubt("Whether creates are still done: in the end, one with new values was refused as a repetition was, with %d (%s). If what they take from is used up, "+
+	i.file.Doubt("Whether creates are still done: in the end, one with new values was refused as %s, with %d (%s). If what they take from is used up, "+
 		"such as a stock, a limit or a balance, make it large and call init again: what the file says of refusals is not to be trusted, and runs will stop at their first create.",
-		refused.Status, driver.Snippet(refused.Written))
+		as, refused.Status, driver.Snippet(refused.Written))
 	return nil
 }
 
-// nextTries is how often a create is sent that is not done: some fail by chance.
-const nextTries = 3
+// How often a create is sent that is not done: some fail by chance, and where some were declined, each may be for a while.
+const (
+	nextTries     = 3
+	declinedTries = 10
+)
 
 // nextRefused is the answer to another create with other values in some members, where it is not done; nil: it is, or the answer says nothing of the body.
-func nextRefused(ctx context.Context, i *inquiry, differing []string) (*drafting.Answer, error) {
+func nextRefused(ctx context.Context, i *inquiry, differing []string, tries int) (*drafting.Answer, error) {
 	other := i.file
 	other.Differing = slices.Concat(other.Differing, differing)
 	asking, err := i.questionerFor(other)
@@ -83,7 +89,7 @@ func nextRefused(ctx context.Context, i *inquiry, differing []string) (*drafting
 		return nil, err
 	}
 	var refused *drafting.Answer
-	for range nextTries {
+	for range tries {
 		answers, _ := asking.ask(ctx, "next", 1, "[{send: {}}]")
 		if len(answers) == 0 || answers[0].Done() || slices.Contains([]int{0, http.StatusPaymentRequired, http.StatusTooManyRequests}, answers[0].Status) {
 			return nil, asking.err

@@ -132,7 +132,10 @@ func unsure(r checker.Report) string {
 	if r.Unsure == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The head of the target file lists %s that init was unsure of: this verdict rests on them. Settle them, and delete their lines.", english.Plural(r.Unsure, "thing"))
+	if r.Unsure == 1 {
+		return "The head of the target file lists a thing that init was unsure of: this verdict rests on it. Settle it, and delete its lines."
+	}
+	return fmt.Sprintf("The head of the target file lists %d things that init was unsure of: this verdict rests on them. Settle them, and delete their lines.", r.Unsure)
 }
 
 // mostUntried is how many families a summary names.

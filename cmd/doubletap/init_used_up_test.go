@@ -16,12 +16,13 @@ func TestInitSaysThatCreatesHaveUsedUpWhatTheyTakeFrom(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		paid   float64
+		keyed  bool // a repetition is known by its key
 		usedUp bool
-	}{"a small payment": {30, true}, "a large payment": {100000, false}} {
+	}{"a small payment": {30, false, true}, "a small payment, and keys": {100, true, true}, "a large payment": {100000, false, false}, "a large payment, and keys": {100000, true, false}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var one sync.Mutex
-			db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table refunds (id integer primary key, amount numeric, comment text)")
+			db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table refunds (id integer primary key, amount numeric, comment text, key text)")
 			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				one.Lock()
 				defer one.Unlock()
@@ -32,7 +33,11 @@ func TestInitSaysThatCreatesHaveUsedUpWhatTheyTakeFrom(t *testing.T) {
 				_ = json.NewDecoder(r.Body).Decode(&body)
 				var sum float64
 				var id int64
-				if db.QueryRow("select id from refunds where comment = ? and amount = ?", body.Comment, body.Amount).Scan(&id) == nil {
+				known := "select id from refunds where comment = ? and amount = ?"
+				if c.keyed {
+					known = "select id from refunds where key = ?3"
+				}
+				if db.QueryRow(known, body.Comment, body.Amount, r.Header.Get("Idempotency-Key")).Scan(&id) == nil {
 					says(w, http.StatusCreated, fmt.Sprintf(`{"id": %d}`, id))
 					return
 				}
@@ -41,7 +46,7 @@ func TestInitSaysThatCreatesHaveUsedUpWhatTheyTakeFrom(t *testing.T) {
 					says(w, http.StatusConflict, `{"detail": "exceeds the payment"}`)
 					return
 				}
-				made, err := db.Exec("insert into refunds (amount, comment) values (?, ?)", body.Amount, body.Comment)
+				made, err := db.Exec("insert into refunds (amount, comment, key) values (?, ?, ?)", body.Amount, body.Comment, r.Header.Get("Idempotency-Key"))
 				require.NoError(t, err)
 				id, _ = made.LastInsertId()
 				says(w, http.StatusCreated, fmt.Sprintf(`{"id": %d}`, id))
