@@ -70,3 +70,25 @@ func TestInitOfACreateWithoutABody(t *testing.T) {
 		})
 	}
 }
+
+// TestInitOfAQueryBesideABody holds that a doubt says what no run alters: a value of the query that the row keeps. One that only asks for a form of the
+// answer brings none.
+func TestInitOfAQueryBesideABody(t *testing.T) {
+	t.Parallel()
+	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table rooms (id integer primary key, name text, site text, request text unique)")
+	address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, key, ok := noteOf(w, r)
+		if !ok {
+			return
+		}
+		var id int64
+		_, err := db.Exec("insert into rooms (name, site, request) values (?, ?, ?) on conflict do nothing", name, r.URL.Query().Get("site"), key)
+		require.NoError(t, err)
+		require.NoError(t, db.QueryRow("select id from rooms where request = ?", key).Scan(&id))
+		says(w, http.StatusCreated, fmt.Sprintf(`{"id":%d}`, id))
+	}))
+	file, said := initiated(t, nil, exitPass, "--curl", `curl -H 'Idempotency-Key: k-1' -d '{"note": "blue room", "amount": 2}' '`+address+`/rooms?site=north&view=short'`, "--db", "sqlite://"+path)
+	text := readFile(t, file)
+	require.Contains(t, text, "Whether the target compares ?site when a key comes again", said.err)
+	require.NotContains(t, text, "?view", said.err)
+}

@@ -84,6 +84,7 @@ func (f File) Text() (string, error) {
 	}
 	f.doubtProof()
 	f.doubtContract()
+	doubtQuery(&f)
 	doubtLimit(&f)
 	doubtStart(&f)
 	f.head()
