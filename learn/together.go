@@ -13,8 +13,12 @@ const learningBursts, learningCopies = 3, 8
 
 // together sends copies of a create at once. It reports whether the service answers nothing any more: it is let be then.
 func together(ctx context.Context, i *inquiry, asking *questioner, r *drafting.Repeated) (stuck bool) {
+	most := 1
 	for range learningBursts {
-		answers := meeting(ctx, asking)
+		answers, marker := meeting(ctx, asking)
+		if r.Rows == 1 && marker != "" {
+			most = max(most, i.file.Proof.Count(rowsIn(search(ctx, i, marker), i.file.Proof.Table)))
+		}
 		n := len(answers)
 		switch {
 		case n == 0:
@@ -27,27 +31,38 @@ func together(ctx context.Context, i *inquiry, asking *questioner, r *drafting.R
 			}
 		}
 	}
+	if most > 1 {
+		fmt.Fprintf(i.Said, "not well: %d copies of one create that were sent at once made %d rows; runs show when, and why\n", learningCopies, most)
+	}
 	return false
 }
 
 // meeting sends copies of a create at once, and one when they are answered. A 429 says that a copy met a running one where as many creates
-// at once, each under a key of its own, get none.
-func meeting(ctx context.Context, asking *questioner) []drafting.Answer {
+// at once, each under a key of its own, get none. Marker is that of the create.
+func meeting(ctx context.Context, asking *questioner) (answers []drafting.Answer, marker string) {
 	copies := fmt.Sprintf("[{burst: {copies: %d}}, {send: {}}]", learningCopies)
-	answers, _ := asking.askOnce(ctx, "burst", 1, copies)
+	answers, markers := asking.askOnce(ctx, "burst", 1, copies)
 	if throttled(answers) > 0 && answers[len(answers)-1].Done() {
 		apart, _ := asking.askOnce(ctx, "apart", 1, fmt.Sprintf("[{burst: {copies: %d, key: fresh}}]", learningCopies))
 		if len(apart) == learningCopies && throttled(apart) == 0 {
 			for n := range answers {
 				answers[n].Wait = 0
 			}
-			return answers
+			return answers, first(markers)
 		}
 	}
 	if asking.holdsBack(ctx, answers) {
-		answers, _ = asking.ask(ctx, "burst", 1, copies)
+		answers, markers = asking.ask(ctx, "burst", 1, copies)
 	}
-	return answers
+	return answers, first(markers)
+}
+
+// first is the first of some texts; empty: there is none.
+func first(texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	return texts[0]
 }
 
 // unanswered counts requests that got no answer.
