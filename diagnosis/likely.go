@@ -63,7 +63,8 @@ func Of(results []checker.Result, causes []checker.Cause) []Diagnosis {
 	decided := shownBy(Decided(results))
 	var list []Diagnosis
 	for _, c := range causes {
-		list = append(list, fitted().diagnose(patternOf(c, decided), excluded(results, c)...))
+		pattern := patternOf(c, decided)
+		list = append(list, fitted().diagnose(pattern, excluded(results, c, pattern)...))
 	}
 	return list
 }
@@ -73,12 +74,13 @@ const (
 	effectOutside  = "effect-outside"  // effects come again with repetitions
 	downstreamKey  = "downstream-key"  // effects are at another service
 	stopsAnswering = "stops-answering" // there are no answers, or only errors
+	checkThenAct   = "check-then-act"  // two requests at the same time both find nothing
 )
 
 // excluded names the defects that cannot be behind a cause, whatever else its run showed: a repetition takes nothing away from a number, and
 // does nothing to one that was wrong before anything was repeated; a call to another service changes nothing in the target's own database; and
-// a target that refuses the last retry answers.
-func excluded(results []checker.Result, c checker.Cause) []string {
+// a target that refuses the last retry answers; and where bursts find nothing and long work does, who comes second finds what the first one claimed.
+func excluded(results []checker.Result, c checker.Cause, pattern Pattern) []string {
 	shows := func(clue func(checker.Finding) bool) bool {
 		return slices.ContainsFunc(c.Members, func(p checker.Place) bool { return clue(results[p.Result].Findings[p.Finding]) })
 	}
@@ -91,6 +93,9 @@ func excluded(results []checker.Result, c checker.Cause) []string {
 	}
 	if shows(refusedAtLast) {
 		list = append(list, stopsAnswering)
+	}
+	if f := pattern.features(); f[groupFeature(Long)] == yes && f[groupFeature(Together)] == no {
+		list = append(list, checkThenAct)
 	}
 	return list
 }

@@ -271,3 +271,21 @@ func TestARefusalIsAnAnswer(t *testing.T) {
 	require.True(t, stopped(503))
 	require.False(t, stopped(409))
 }
+
+// A claim that another request takes over after a time shows where work takes long, and not in bursts, which are over sooner.
+func TestAClaimThatIsTakenOverIsALockThatEndsEarly(t *testing.T) {
+	t.Parallel()
+	all := []checker.Result{
+		result("plain-create"), result("sequential-replay"), result("burst-same-key"), result("sweep"), result("rage-clicks"), result("hang-up"), result("cut-reset"),
+		result("cut-reset-early-retry"), result("double-click"), result("altered-after"), result("altered-race"), result("distinct-twins"), result("late-retry"),
+		result("long-work", checker.Duplicate), result("database-cut", checker.Duplicate), result("database-blink", checker.Duplicate), result("crash-sweep", checker.Duplicate),
+	}
+	for i := range all {
+		for n := range all[i].Findings {
+			all[i].Findings[n].Circumstances = []checker.Circumstance{checker.Overlapping}
+		}
+	}
+	guesses := diagnosis.Of(all, checker.Causes(all))[0].Guesses
+	require.NotEmpty(t, guesses)
+	require.Equal(t, "lock-ends-early", guesses[0].Defect, "%+v", guesses)
+}
