@@ -75,11 +75,13 @@ const (
 	downstreamKey  = "downstream-key"  // effects are at another service
 	stopsAnswering = "stops-answering" // there are no answers, or only errors
 	checkThenAct   = "check-then-act"  // two requests at the same time both find nothing
+	hiddenRetry    = "hidden-retry"    // what broke is repeated behind the API
 )
 
 // excluded names the defects that cannot be behind a cause, whatever else its run showed: a repetition takes nothing away from a number, and
 // does nothing to one that was wrong before anything was repeated; a call to another service changes nothing in the target's own database; and
-// a target that refuses the last retry answers; and where bursts find nothing and long work does, who comes second finds what the first one claimed.
+// a target that refuses the last retry answers; and where bursts find nothing and long work does, who comes second finds what the first one claimed. Where a
+// broken link and a crash show the same, no connection of the target's has repeated it: a process that was killed has none.
 func excluded(results []checker.Result, c checker.Cause, pattern Pattern) []string {
 	shows := func(clue func(checker.Finding) bool) bool {
 		return slices.ContainsFunc(c.Members, func(p checker.Place) bool { return clue(results[p.Result].Findings[p.Finding]) })
@@ -94,8 +96,12 @@ func excluded(results []checker.Result, c checker.Cause, pattern Pattern) []stri
 	if shows(refusedAtLast) {
 		list = append(list, stopsAnswering)
 	}
-	if f := pattern.features(); f[groupFeature(Long)] == yes && f[groupFeature(Together)] == no {
+	shown := pattern.features()
+	if shown[groupFeature(Long)] == yes && shown[groupFeature(Together)] == no {
 		list = append(list, checkThenAct)
+	}
+	if shown[groupFeature(Crash)] == yes && shown[circumstanceFeature(checker.LinkCut)] == yes {
+		list = append(list, hiddenRetry)
 	}
 	return list
 }

@@ -289,3 +289,16 @@ func TestAClaimThatIsTakenOverIsALockThatEndsEarly(t *testing.T) {
 	require.NotEmpty(t, guesses)
 	require.Equal(t, "lock-ends-early", guesses[0].Defect, "%+v", guesses)
 }
+
+// Where a crash shows the same as a broken link, nothing behind the API has repeated the insert: its process was gone.
+func TestWhatACrashShowsAsWellIsNoHiddenRetry(t *testing.T) {
+	t.Parallel()
+	first := func(results []checker.Result) string {
+		return diagnosis.Of(results, checker.Causes(results))[0].Guesses[0].Defect
+	}
+	all := brokenLinks(checker.Duplicate, func(*checker.Finding) {})
+	require.Equal(t, "hidden-retry", first(all))
+	crash := result("crash-sweep", checker.Duplicate)
+	crash.Findings[0].Circumstances = []checker.Circumstance{checker.Crashed}
+	require.Equal(t, "record-apart", first(append(all, crash)))
+}
