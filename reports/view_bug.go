@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
@@ -40,9 +41,9 @@ func bugOfOne(f checker.Finding) string {
 		return fmt.Sprintf("The same %s came with another body, and %s", key, alteredEnd(f))
 	case checker.StuckKey:
 		if f.Detail == "accepted" {
-			return fmt.Sprintf("What was accepted (%s) is never done%s: every retry with this %s gets %s to the end%s", statusOf(f, yes(f)), when(f), key, last, noRow(f))
+			return fmt.Sprintf("What was accepted (%s) is never done%s: every retry with this %s gets %s to the end%s%s", statusOf(f, yes(f)), when(f), key, last, howLong(f), noRow(f))
 		}
-		return fmt.Sprintf("Every retry with this %s gets %s to the end%s%s", key, last, when(f), noRow(f))
+		return fmt.Sprintf("Every retry with this %s gets %s to the end%s%s%s", key, last, howLong(f), when(f), noRow(f))
 	case checker.StoredError:
 		if f.Detail == history.NoCredential {
 			return fmt.Sprintf("A request without the credential was refused with %s, and every retry with it under the same %s gets %s for good%s%s", statusOf(f, 0), key, last, when(f), noRow(f))
@@ -359,4 +360,18 @@ func circumstanceWords(c checker.Circumstance) string {
 	default:
 		return name(string(c))
 	}
+}
+
+// worthSaying is a time for which retries went on that a reader wants to know: a claim may live longer.
+const worthSaying = 5 * time.Second
+
+// howLong says for how long retries went on; empty: for seconds only.
+func howLong(f checker.Finding) string {
+	if len(f.Attempts) < 2 {
+		return ""
+	}
+	if took := time.Duration(f.Attempts[len(f.Attempts)-1].Start - f.Attempts[0].Start); took >= worthSaying {
+		return ", for " + took.Round(time.Second).String()
+	}
+	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -51,7 +52,10 @@ func TestABugIsOneSentence(t *testing.T) {
 		"The row does not hold what was sent: it has quantity = 4, not quantity = 2": two(checker.AlteredBody, func(f *checker.Finding) {
 			f.Detail, f.Expected, f.Observed = "content", "quantity = 2, as the original body says at /quantity", "quantity = 4"
 		}),
-		"The same Idempotency-Key came with another body, and was answered 409, not rejected":                    two(checker.AlteredBody, func(f *checker.Finding) { f.Attempts[1].Body = history.Altered }),
+		"The same Idempotency-Key came with another body, and was answered 409, not rejected": two(checker.AlteredBody, func(f *checker.Finding) { f.Attempts[1].Body = history.Altered }),
+		"Every retry with this Idempotency-Key gets 409 to the end, for 1m2s after a crash, and no row is made": two(checker.StuckKey, func(f *checker.Finding) {
+			f.Attempts[1].Start = history.Offset(62300 * time.Millisecond)
+		}, checker.Crashed),
 		"Every retry with this Idempotency-Key gets 409 to the end after an answer was lost, and no row is made": two(checker.StuckKey, nil, checker.LostAnswer),
 		"The same request got 201 first, and then 200": two(checker.ReplayMismatch, func(f *checker.Finding) {
 			f.Differs = []checker.Difference{{Where: "status", First: "201", Then: "200"}}
