@@ -24,8 +24,8 @@ const (
 // ErrSummaryFull means that a job summary has no room for another report.
 var ErrSummaryFull = errors.New("the job summary is full")
 
-// Markdown writes a report that fits a CI job summary: a table of the scenarios, the causes
-// behind folds, and how to see them again. It stays under 1 MiB.
+// Markdown writes a report that fits a CI job summary: the causes behind folds, of which the first is open, how to see them again, and then a table of
+// the scenarios. It stays under 1 MiB.
 func Markdown(w io.Writer, r checker.Report) error { return MarkdownAfter(w, r, 0) }
 
 // MarkdownAfter writes the same into a job summary that has so many bytes already, so that all of it
@@ -37,13 +37,14 @@ func MarkdownAfter(w io.Writer, r checker.Report, taken int64) error {
 	v := newView(r)
 	m := &summary{room: mostBytes - int(taken)}
 	m.add(heading(v))
-	m.add(scenarioTable(v))
 	for i, c := range v.Causes[:min(len(v.Causes), mostDetails)] {
 		m.add(details(v, c, i == 0 && c.First.isNew()))
 	}
 	if more := len(v.Causes) - mostDetails; more > 0 {
 		m.add(fmt.Sprintf("and %d more causes: the full list is in the report's files.\n", more))
 	}
+	m.add(scenarioTable(v))
+	m.add(leftOut(v))
 	m.add(notes(v.known()))
 	m.add(notes(v.excused()))
 	m.add(notes(v.section(warningTitle, func(s scenarioView) []string { return s.Warnings })))
@@ -87,17 +88,42 @@ func heading(v view) string {
 	return fmt.Sprintf("%s\n\n%s\n", title, markdown(v.Sentence))
 }
 
-// scenarioTable has a row for each scenario, in the order of the run.
+// scenarioTable has a row for each scenario that was played, in the order of the run.
 func scenarioTable(v view) string {
 	rows := [][]string{{"", "Scenario", "Verdict", "Evidence", "Elapsed"}}
-	for _, s := range v.Scenarios[:min(len(v.Scenarios), mostListed)] {
-		rows = append(rows, []string{s.Verdict.Mark, s.Name, s.Verdict.Word, s.Evidence, s.Elapsed})
+	for _, s := range v.Scenarios {
+		if s.Result.Verdict != checker.NotApplicable {
+			rows = append(rows, []string{s.Verdict.Mark, s.Name, s.Verdict.Word, s.Evidence, s.Elapsed})
+		}
 	}
-	text := grid(rows)
-	if more := len(v.Scenarios) - mostListed; more > 0 {
+	if len(rows) == 1 && len(v.Scenarios) > 0 {
+		return ""
+	}
+	text := grid(rows[:min(len(rows), mostListed+1)])
+	if more := len(rows) - mostListed - 1; more > 0 {
 		text += fmt.Sprintf("\nand %s\n", english.Plural(more, "more scenario"))
 	}
 	return text
+}
+
+// leftOut lists behind a fold the scenarios that did not apply, and why.
+func leftOut(v view) string {
+	n := 0
+	for _, s := range v.Scenarios {
+		if s.Result.Verdict == checker.NotApplicable {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	var why []note
+	for _, u := range v.undecided() {
+		if u.LeftOut {
+			why = append(why, note{u.Names, strings.Join(u.Reasons, "; ")})
+		}
+	}
+	return fmt.Sprintf("<details>\n<summary>%s did not apply</summary>\n\n%s\n</details>\n", english.Plural(n, "scenario"), noteList(why))
 }
 
 // grid writes a table. Cells are escaped and cut here, and nowhere else.
@@ -272,21 +298,28 @@ func notes(s section) string {
 	if len(s.Notes) == 0 {
 		return ""
 	}
+	return fmt.Sprintf("### %s\n\n%s", s.Title, noteList(s.Notes))
+}
+
+// noteList has an item for each note.
+func noteList(all []note) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s\n\n", s.Title)
-	for _, n := range s.Notes[:min(len(s.Notes), mostListed)] {
+	for _, n := range all[:min(len(all), mostListed)] {
 		fmt.Fprintf(&b, "- **%s:** %s\n", markdown(fit(n.Label, widestCell)), markdown(fit(n.Text, 4*widestCell)))
 	}
-	if more := len(s.Notes) - mostListed; more > 0 {
+	if more := len(all) - mostListed; more > 0 {
 		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
 	return b.String()
 }
 
-// missing lists why scenarios have no full judgement.
+// missing lists why scenarios that were played have no full judgement.
 func missing(v view) section {
 	s := section{Title: missingTitle}
 	for _, u := range v.undecided() {
+		if u.LeftOut {
+			continue
+		}
 		for _, reason := range u.Reasons {
 			s.Notes = append(s.Notes, note{u.Names + ", " + u.Word, reason})
 		}

@@ -1,6 +1,10 @@
 package reports
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/checker"
+)
 
 // section is what there is to know of the scenarios besides their findings, under one title.
 type section struct {
@@ -44,6 +48,7 @@ func (v view) measured() []section {
 type undecidedView struct {
 	Names, Word string
 	Reasons     []string
+	LeftOut     bool // they did not apply
 }
 
 // undecided lists the scenarios that have reasons for their verdict. Those with the same verdict and reasons stand together.
@@ -58,7 +63,7 @@ func (v view) undecided() []undecidedView {
 			all[i].Names += ", " + name(s.Name)
 			continue
 		}
-		all = append(all, undecidedView{name(s.Name), s.Verdict.Word, s.Reasons})
+		all = append(all, undecidedView{name(s.Name), s.Verdict.Word, s.Reasons, s.Result.Verdict == checker.NotApplicable})
 	}
 	return all
 }
