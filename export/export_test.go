@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/export"
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
@@ -48,17 +50,19 @@ func enemies() []string {
 	}
 }
 
-// A script sends to one address: that it did not happen there says nothing of a target with several.
-func TestAScriptSaysThatItHasOneAddressOfSeveral(t *testing.T) {
+// A script sends to one address, and holds no link: that it did not happen there says nothing of a target with several addresses, or of work that took long.
+func TestAScriptSaysWhatItDoesNotHave(t *testing.T) {
 	t.Parallel()
 	const one = `name: regions
 base_url: http://127.0.0.1:1
 operations: {create: {request: {path: /orders, body: {note: "{{.Intent.Marker}}"}}, key: {in: header}}}
 `
 	target := filepath.Join(t.TempDir(), "regions.yaml")
+	var work []faults.Duration
 	of := func(text string) (string, []string) {
 		require.NoError(t, os.WriteFile(target, []byte(text), 0o600))
 		f := edited(t, "sequential-replay")
+		f.Scenario.Work = work
 		f.Finding.Finding = checker.Finding{Kind: checker.ReplayMismatch, Detail: "status"}
 		f.SUT = sut.Options{Target: target, Operation: "create"}
 		script, cannot, err := f.AsCurl(t.Context())
@@ -77,6 +81,13 @@ operations: {create: {request: {path: /orders, body: {note: "{{.Intent.Marker}}"
 	script, cannot = of(one)
 	require.Empty(t, cannot)
 	require.Contains(t, script, "it did not happen")
+
+	work = []faults.Duration{faults.Duration(6 * time.Second)}
+	script, cannot = of(one)
+	require.Equal(t, []string{"what makes the work for a request take long: the link database did it"}, cannot)
+	require.Contains(t, script, "which says nothing: see what is not in here")
+	_, cannot = of(strings.Replace(one, "key: {in: header}", "key: {in: header}, work: {headers: {X-Work: '{{.Intent.Work}}'}}", 1))
+	require.Empty(t, cannot)
 }
 
 func TestOnlyFormsThatCanShowItAreNamedBesideAScript(t *testing.T) {

@@ -65,6 +65,9 @@ func (f Finding) judge(s *sut.System, plan scenarios.Plan, told bool) (j curl.Ju
 		j.Sees = curl.Gone
 	}
 	j.Each = slices.ContainsFunc(finding.Rows, func(r checker.RowEvidence) bool { return len(r.Rows) > 0 })
+	if worksLong(plan) && o.Work == nil {
+		cannot = append(cannot, "what makes the work for a request take long: the link database did it")
+	}
 	switch {
 	case finding.Kind == checker.EffectBeforeCommit || finding.Kind == checker.DownstreamKeyChanged || j.Sees == curl.Wrong && seenAtSink(o.Effects):
 		cannot = append(cannot, "the sink at which the effect is seen")
@@ -123,4 +126,9 @@ func removes(plan scenarios.Plan) bool {
 // hasMove reports that some intent of a plan makes such a move.
 func hasMove(plan scenarios.Plan, is func(scenarios.Move) bool) bool {
 	return slices.ContainsFunc(plan.Intents, func(i scenarios.PlannedIntent) bool { return slices.ContainsFunc(i.Moves, is) })
+}
+
+// worksLong reports that requests are made to take long.
+func worksLong(plan scenarios.Plan) bool {
+	return slices.ContainsFunc(plan.Intents, func(i scenarios.PlannedIntent) bool { return i.Work > 0 })
 }
