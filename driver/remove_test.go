@@ -88,7 +88,7 @@ func TestARemovalIsOnRecordAndAskedForNoMore(t *testing.T) {
 func TestARemovalThatFailsSaysWhy(t *testing.T) {
 	t.Parallel()
 	for why, r := range map[string]*rig{
-		"operations.create.remove[0] (DELETE /orders/o1) for intent i001 as alice was answered 404": remover(t, &ledger{}, 1, 0, http.StatusNotFound),
+		"operations.create.remove[0] (DELETE /orders/o1) for intent i001 for the principal alice was answered 404": remover(t, &ledger{}, 1, 0, http.StatusNotFound),
 		"its row is still found (1)":     remover(t, &ledger{}, 1, 1, http.StatusNoContent),
 		"there was no row to be removed": remover(t, &ledger{}, 0, 0, http.StatusNoContent),
 		"its rows cannot be read": func() *rig {

@@ -208,7 +208,7 @@ func TestAStepIsSentOnce(t *testing.T) {
 	r.Target.Login = []targets.Step{{Request: targets.Request{Method: "GET", Path: "/login?{{.Principal.Token}}"}}}
 	err := r.SetUp(t.Context())
 	require.ErrorIs(t, err, driver.ErrStep)
-	require.ErrorContains(t, err, "login[0] (GET /login?***) as alice got no answer: ")
+	require.ErrorContains(t, err, "login[0] (GET /login?***) for the principal alice got no answer: ")
 	require.EqualValues(t, 1, asked.Load())
 	steps := r.history(t).Steps
 	require.Len(t, steps, 1)
@@ -273,7 +273,7 @@ func TestALoginIsSentAgainWhenItsLimitLetsIt(t *testing.T) {
 		"in so many seconds":           {1, "Retry-After", 2, ""},
 		"when the limit begins anew":   {2, "RateLimit-Reset", 3, ""},
 		"it does not say when":         {1, "X-Other", 2, ""},
-		"it lets none through, at all": {100, "Retry-After", 3, "login[0] (POST /login) as alice was answered 429"},
+		"it lets none through, at all": {100, "Retry-After", 3, "login[0] (POST /login) for the principal alice was answered 429"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -179,7 +180,7 @@ func (r *stepRun) extract(step targets.Step, x exchange, extracted map[string]st
 		if r.fact.For != history.Login || status >= http.StatusBadRequest {
 			said = ": " + Snippet(x.record.Content)
 		}
-		return nil, fmt.Errorf("was answered %d, expected %s%s%s", status, expected(step), said, hint(status))
+		return nil, fmt.Errorf("was answered %d, expected %s%s%s", status, expected(step), said, r.hint(status))
 	}
 	answer := targets.Answer{Header: x.record.Header, Cookies: x.cookies, Body: x.record.Content}
 	for _, name := range step.Names() {
@@ -210,9 +211,12 @@ func expected(step targets.Step) string {
 
 // hint says what the user can do about a status; empty: nothing is known. Only 429 is a
 // matter of the harness's settings.
-func hint(status int) string {
-	if status == http.StatusTooManyRequests {
+func (r *stepRun) hint(status int) string {
+	switch refused := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity}; {
+	case status == http.StatusTooManyRequests:
 		return " (rate_limit makes doubletap keep to a limit)"
+	case r.fact.For == history.Login && r.fact.Principal != "" && slices.Contains(refused, status):
+		return fmt.Sprintf(" (are the credentials right that principals.%s has, and the variables that it takes them from?)", r.fact.Principal)
 	}
 	return ""
 }
@@ -240,7 +244,7 @@ func (r *stepRun) whose() string {
 		text = " for intent " + r.fact.Intent
 	}
 	if r.fact.Principal != "" {
-		text += " as " + r.fact.Principal
+		text += " for the principal " + r.fact.Principal
 	}
 	return text
 }

@@ -59,7 +59,7 @@ func (i *inquiry) prove(ctx context.Context) error {
 			if i.naming.taken {
 				drafting.Stepping(&i.file, http.StatusConflict)
 			}
-			signedIn := !slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed}, answer.Status)
+			signedIn := !slices.Contains([]int{0, http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed}, answer.Status)
 			if signedIn && provedByKey(ctx, i) {
 				return nil
 			}

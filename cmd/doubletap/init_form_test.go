@@ -235,7 +235,7 @@ func TestInitFollowsAFormThatRedirects(t *testing.T) {
 	env["API_PASSWORD"] = "wrong"
 	got = callWith(t.Context(), env, "doctor", "--target", file)
 	require.Equal(t, exitEnvironment, got.code, "%s", got)
-	require.Contains(t, got.out, "login[1] (POST /login) as first was answered 403")
+	require.Contains(t, got.out, "login[1] (POST /login) for the principal first was answered 403")
 }
 
 // TestInitFollowsAPastedForm does it with what a browser copies as a curl command: the page is the Referer's.

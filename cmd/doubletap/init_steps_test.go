@@ -111,11 +111,13 @@ func TestInitSaysWhyItCannotSignIn(t *testing.T) {
 	beside := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(beside, ".env"), []byte("TRADE_USER=alice\nTRADE_PASSWORD=wr0ng-password\n"), 0o600))
 	got = callWith(t.Context(), nil, append([]string{"init", "-o", filepath.Join(beside, "trade.yaml")}, args...)...)
-	require.Contains(t, got.err, "a step failed: login[0] (POST /login) as first was answered 401", "the credentials are those of .env")
+	require.Contains(t, got.err, "a step failed: login[0] (POST /login) for the principal first was answered 401", "the credentials are those of .env")
 
 	env := map[string]string{"TRADE_USER": "alice", "TRADE_PASSWORD": "wr0ng-password"}
 	file, got := initiated(t, env, exitPass, args...)
-	require.Contains(t, got.err, "not proven: a step failed: login[0] (POST /login) as first was answered 401")
+	require.Contains(t, got.err, "not proven: a step failed: login[0] (POST /login) for the principal first was answered 401")
+	require.Contains(t, got.err, "are the credentials right that principals.first has")
+	require.NotContains(t, got.err, "looking for its key", "it would be refused as well")
 	require.NotContains(t, got.err+readFile(t, file), "wr0ng-password")
 	require.Contains(t, got.err, "next: fill in the rows of")
 	require.Zero(t, s.things(t))

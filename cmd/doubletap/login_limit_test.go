@@ -21,6 +21,6 @@ func TestALoginsLimitThatIsUsedUpIsNoFailure(t *testing.T) {
 	}
 	got := o.trial(t, formFile, "plain-create").run(t)
 	require.Equal(t, exitInconclusive, got.code, "%s", got)
-	require.Contains(t, got.err, "login[1] (POST /login) as alice was answered 429")
+	require.Contains(t, got.err, "login[1] (POST /login) for the principal alice was answered 429")
 	require.Contains(t, got.err, "the target limits the rate of logins, and lets no more through for now: run again when it does, lift the limit for tests")
 }

@@ -156,31 +156,31 @@ func TestAStepThatFailsEndsTheRun(t *testing.T) {
 	}{
 		"the password is wrong": {
 			nil, strings.Replace(formFile, "{{.Login.Csrf}}", "another", 1),
-			[]string{"login[1] (POST /login) as alice was answered 401, expected 200", `alice is not known by ***`}, officePassword,
+			[]string{"login[1] (POST /login) for the principal alice was answered 401, expected 200", `alice is not known by ***`}, officePassword,
 		},
 		"the token is elsewhere": {
 			nil, strings.Replace(formFile, "json: /access_token", "json: /token", 1),
-			[]string{"login[1] (POST /login) as alice was answered 200, and there is no Token: json /token: nothing stands there; the answer has /access_token"}, officeToken,
+			[]string{"login[1] (POST /login) for the principal alice was answered 200, and there is no Token: json /token: nothing stands there; the answer has /access_token"}, officeToken,
 		},
 		"the login says yes in another way": {
 			answer("POST /login", 201, "", `{"access_token":"`+officeToken+`x"}`), formFile,
 			[]string{"login[1]", "was answered 201, expected 200"}, officeToken,
 		},
 		"the form is another": {
-			answer("GET /login", 200, "", "<form></form>"), formFile, []string{"login[0] (GET /login) as alice", "no Csrf: html input[name=csrf], attribute value: the page has no such element"}, "",
+			answer("GET /login", 200, "", "<form></form>"), formFile, []string{"login[0] (GET /login) for the principal alice", "no Csrf: html input[name=csrf], attribute value: the page has no such element"}, "",
 		},
 		"the session is not given": {
 			answer("POST /login", 200, "Set-Cookie", `{"access_token":"t"}`), formFile, []string{"no Session: cookie session: the answer does not set it"}, "",
 		},
 		"there are too many": {
 			answer("POST /customers", 429, "Retry-After: 1", "slow down"), formFile,
-			[]string{"operations.order.prepare[0] (POST /customers) for intent i001 as alice was answered 429, expected 2xx or 3xx", "slow down", "rate_limit"}, "",
+			[]string{"operations.order.prepare[0] (POST /customers) for intent i001 for the principal alice was answered 429, expected 2xx or 3xx", "slow down", "rate_limit"}, "",
 		},
 		"the customer has no address": {
 			answer("POST /customers", 201, "", "{}"), formFile, []string{"operations.order.prepare[0]", "no Customer: pattern Location: /customers/([0-9]+): nothing in the answer matches"}, "",
 		},
 		"the form is not there": {
-			answer("GET /orders/new", 404, "", "what?"), formFile, []string{"operations.order.key.issued[0] (GET /orders/new) for intent i001 as alice was answered 404", "what?"}, "",
+			answer("GET /orders/new", 404, "", "what?"), formFile, []string{"operations.order.key.issued[0] (GET /orders/new) for intent i001 for the principal alice was answered 404", "what?"}, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
