@@ -87,6 +87,14 @@ func notReachable(s *Session) error {
 	return runerror.Environment(fmt.Errorf("%s takes no connections: is the target running?", s.System.Address()))
 }
 
+// notAlive is notReachable, unless the target takes connections and TLS does not come about.
+func notAlive(ctx context.Context, s *Session) error {
+	if err := s.life(ctx); err != nil && strings.HasPrefix(s.System.Target.BaseURL, "https:") && AdviceOnTLS(err.Error()) != "" {
+		return runerror.Configf("%s: TLS does not come about: %w\n  %s", s.System.Address(), err, AdviceOnTLS(err.Error()))
+	}
+	return notReachable(s)
+}
+
 // diagnoseAnswer says what is wrong with a complete answer; nil: it is as the file says.
 // The contract's own words come first, as statuses such as 404 may be declared to mean
 // anything.

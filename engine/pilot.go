@@ -253,7 +253,7 @@ func diagnoseCount(ctx context.Context, s *Session) error {
 	case s.alive(ctx):
 		return runerror.Configf("received of %s: %w", s.System.Name, err)
 	default:
-		return notReachable(s)
+		return notAlive(ctx, s)
 	}
 }
 
@@ -262,7 +262,7 @@ func diagnoseCount(ctx context.Context, s *Session) error {
 func diagnosePilot(ctx context.Context, s *Session, h, whole *history.History, before map[string]int) error {
 	if h.Before != nil && h.Before.Error != "" {
 		if !s.alive(ctx) { // and its tables may have gone with it
-			return notReachable(s)
+			return notAlive(ctx, s)
 		}
 		return diagnoseQuery(ctx, s, h.Before.Error)
 	}

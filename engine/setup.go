@@ -55,7 +55,7 @@ func (r *scenarioRun) setUp(ctx context.Context) error {
 		r.incident(history.StepFailed, err.Error())
 		_ = r.tidyUp(ctx)
 		if !s.alive(ctx) {
-			return notReachable(s)
+			return notAlive(ctx, s)
 		}
 		return runerror.Environment(fmt.Errorf("%s: %w", s.System.Name, err))
 	default:

@@ -346,3 +346,15 @@ func TestTheTargetItselfIsAskedBySomebodyWhoIsLoggedIn(t *testing.T) {
 	x.requireNoSecrets(t)
 	require.FileExists(t, filepath.Join(onlyRun(t, x.reports), rundir.FindingsName, "F1", rundir.TargetName))
 }
+
+// A login is the first that meets a wrong scheme. The target takes connections, so nobody is sent to look whether it runs.
+func TestALoginAtAPortWithoutTLS(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	x := o.trial(t, bookingWithLogin, "sequential-replay")
+	x.env["OFFICE_URL"] = strings.Replace(x.env["OFFICE_URL"], "http://", "https://", 1)
+	got := x.run(t)
+	require.Equal(t, exitConfig, got.code, got)
+	require.Contains(t, got.err, "the target does not speak TLS there: base_url is https")
+	require.NotContains(t, got.err, "is the target running?")
+}
