@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -265,6 +266,7 @@ func sentence(r checker.Report, worst string) string {
 		unbroken = fmt.Sprintf("showed no new broken promise (a known one in %s)", english.Plural(n, "intent"))
 	}
 	say(checker.Inconclusive, unbroken+", but too little was exercised for a pass")
+	clauses = append(clauses, commonReason(r))
 	say(checker.Mended, "did not show a known bug: remove it from the register")
 	say(checker.Known, fmt.Sprintf("failed as expected: %s with a known broken promise", english.Plural(broken[checker.Known], "intent")))
 	say(checker.NotApplicable, "did not apply to this target")
@@ -279,6 +281,34 @@ func sentence(r checker.Report, worst string) string {
 	}
 	clauses = append(clauses, shows, slowed(r.Results), otherOperations(r), caveat(r), unsure(r))
 	return strings.Join(slices.DeleteFunc(clauses, func(c string) bool { return c == "" }), " ")
+}
+
+// commonReason says why most scenarios of several were not judged, or not fully, where it is one reason; empty: it is not.
+func commonReason(r checker.Report) string {
+	const ofThose = "it was not run: "
+	times, all := map[string]int{}, 0
+	for _, res := range r.Results {
+		if res.Verdict != checker.Inconclusive && res.Verdict != checker.Broken {
+			continue
+		}
+		all++
+		for i, reason := range res.Reasons {
+			if reason = strings.TrimPrefix(reason, ofThose); !slices.Contains(res.Reasons[:i], reason) {
+				times[reason]++
+			}
+		}
+	}
+	commonest := ""
+	for _, reason := range slices.Sorted(maps.Keys(times)) {
+		if times[reason] > times[commonest] {
+			commonest = reason
+		}
+	}
+	if n := times[commonest]; all > 1 && 2*n > all {
+		first, _, _ := strings.Cut(prose(commonest), ". ")
+		return fmt.Sprintf("Why, for %d of these %d: %s.", n, all, strings.TrimSuffix(first, "."))
+	}
+	return ""
 }
 
 // exercised says for how many proofs of exercise the scenarios have what they need.

@@ -127,3 +127,23 @@ func TestAnInconclusiveScenarioDoesNotHideAKnownBug(t *testing.T) {
 		require.NotContains(t, got, "Nothing broke", name)
 	}
 }
+
+func TestOneReasonOfMostScenariosIsToldOnce(t *testing.T) {
+	t.Parallel()
+	of := func(reasons ...string) checker.Report {
+		r := checker.Report{Verdict: checker.Inconclusive}
+		for _, reason := range reasons {
+			r.Results = append(r.Results, checker.Result{Scenario: "s", Verdict: checker.Inconclusive, Reasons: []string{reason}})
+		}
+		return r
+	}
+	const over = "the time of the run was over (budget)"
+	says := func(r checker.Report, words string) {
+		t.Helper()
+		require.Contains(t, readable(t, people()["txt"], r), words)
+	}
+	says(of("it was not run: "+over, over, "nothing was exercised"), "too little was exercised for a pass. Why, for 2 of these 3: the time of the run was over (budget).")
+	for _, r := range []checker.Report{of(over), of(over, "nothing was exercised"), of("a", "b", "c")} {
+		require.NotContains(t, readable(t, people()["txt"], r), "Why, for")
+	}
+}
