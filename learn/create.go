@@ -232,7 +232,7 @@ func (i *inquiry) create(ctx context.Context, d *driver.Config) (drafting.Answer
 	}
 	switch {
 	case errors.Is(err, driver.ErrStep) && driver.Alive(ctx, d.Target) != nil:
-		return drafting.Answer{}, "", runerror.Environment(fmt.Errorf("%w: is the target running? (--dry sends nothing)", err))
+		return drafting.Answer{}, "", runerror.Environment(fmt.Errorf("%w: %s", err, i.isItRunning()))
 	case errors.Is(err, driver.ErrStep):
 		return drafting.Answer{}, err.Error() + ".", nil
 	case err != nil:
@@ -241,7 +241,7 @@ func (i *inquiry) create(ctx context.Context, d *driver.Config) (drafting.Answer
 		return drafting.Answer{}, "", runerror.Configf("%s: TLS does not come about: %s\n  give the authority with --ca FILE, and a certificate of yours with --cert and --key of a curl command; the target is always verified, as by curl without -k",
 			d.Target.BaseURL, answer.Error)
 	case answer.Error != "":
-		return drafting.Answer{}, "", runerror.Environment(fmt.Errorf("%s gave no answer to a create (%s): is the target running? (--dry sends nothing)", d.Target.BaseURL, answer.Error))
+		return drafting.Answer{}, "", runerror.Environment(fmt.Errorf("%s gave no answer to a create (%s): %s", d.Target.BaseURL, answer.Error, i.isItRunning()))
 	}
 	i.took = max(i.took, (answer.End - answer.Start).Duration())
 	told := answerOf(answer)
@@ -250,6 +250,14 @@ func (i *inquiry) create(ctx context.Context, d *driver.Config) (drafting.Answer
 		return told, fmt.Sprintf("the create was answered %d%s%s.", answer.Status, refusal(told), missed(answer.Status, i.file.Services)), nil
 	}
 	return told, "", nil
+}
+
+// isItRunning asks the user of a target that gives no answer.
+func (i *inquiry) isItRunning() string {
+	if i.Start != "" {
+		return "is the target running? init starts nothing: --start says how runs do (--dry sends nothing)"
+	}
+	return "is the target running? (--dry sends nothing)"
 }
 
 // answerOf reads an answer; one that is no JSON names nothing.

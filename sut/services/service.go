@@ -113,8 +113,12 @@ func (s *Service) await(ctx context.Context, l *life) error {
 	defer cancel()
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
+	var why error // the last one that is not of our own patience
 	for {
 		err := s.options.Ready(ctx)
+		if ctx.Err() == nil || why == nil {
+			why = err
+		}
 		select {
 		case <-l.ended: // another process answers now
 			return fmt.Errorf("it ended before it was ready (%s)%s", l.how(), s.options.Log)
@@ -132,12 +136,20 @@ func (s *Service) await(ctx context.Context, l *life) error {
 			if cause := context.Cause(ctx); !errors.Is(cause, errLate) {
 				return cause
 			}
-			return fmt.Errorf("it was not ready within %s: %w%s", s.options.Within, err, s.options.Log)
+			return fmt.Errorf("it was not ready within %s: %w%s%s", s.options.Within, why, nobodyListens(why), s.options.Log)
 		}
 	}
 }
 
 var errLate = errors.New("not ready in time")
+
+// nobodyListens asks about the port where a process runs and nobody listens at its address; empty: that is not why it is not ready.
+func nobodyListens(why error) string {
+	if strings.Contains(why.Error(), syscall.ECONNREFUSED.Error()) {
+		return " (nobody listens there: does it take the port from {{.Port}}?)"
+	}
+	return ""
+}
 
 // current is the process that was started last.
 func (s *Service) current() *life {

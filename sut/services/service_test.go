@@ -257,10 +257,16 @@ func TestAServiceThatDoesNotStartSaysWhy(t *testing.T) {
 	nowhere.Dir = filepath.Join(t.TempDir(), "none")
 	late := options("never", freePort(t), io.Discard)
 	late.Within = 30 * time.Second // in which a busy machine gets a process to say that it is not well
+	elsewhere, nowhereElse := options("plain", freePort(t), io.Discard), freePort(t)
+	elsewhere.Within, elsewhere.Ready = 2*time.Second, func(context.Context) error {
+		_, err := get(nowhereElse, "/")
+		return err
+	}
 	for name, c := range map[string]struct {
 		options services.Options
 		says    []string
 	}{
+		"it listens elsewhere":    {elsewhere, []string{"not ready within 2s", "nobody listens there: does it take the port from {{.Port}}?"}},
 		"it ends":                 {options("broken", freePort(t), io.Discard), []string{"ended before it was ready (exit status 3)", "cannot find my configuration", "the token is ***"}},
 		"it is never ready":       {late, []string{"not ready within 30s: not well", "the token is ***"}},
 		"it is no program":        {notThere, []string{"there is no program ./no-such-shop: "}},
