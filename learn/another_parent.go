@@ -40,7 +40,7 @@ func anotherParent(ctx context.Context, i *inquiry, r *drafting.Repeated) error 
 			if err != nil {
 				return err
 			}
-			if takes {
+			if takes && i.row[b.By] == other[b.Key] { // and no other member of the request says whose it is
 				r.Parents = parents
 				return nil
 			}

@@ -33,8 +33,9 @@ func (k keysUnder) open(t *testing.T, balance bool) (address, database string) {
 	routes := http.NewServeMux()
 	routes.HandleFunc("POST /customers/{customer}/orders", func(w http.ResponseWriter, r *http.Request) {
 		var order struct {
-			Note   string
-			Amount int
+			Note     string
+			Amount   int
+			Customer int `json:"customer_id"`
 		}
 		_ = json.NewDecoder(r.Body).Decode(&order)
 		key := r.Header.Get("Idempotency-Key")
@@ -45,8 +46,11 @@ func (k keysUnder) open(t *testing.T, balance bool) (address, database string) {
 		var id, of int64
 		status := http.StatusCreated
 		if !inTransaction(w, db, func(tx *sql.Tx) error {
-			customer := int64(0)
-			if err := tx.QueryRow("select id from customers where (id = ? or handle = ?) and handle <> 'closed'", r.PathValue("customer"), r.PathValue("customer")).Scan(&customer); err != nil {
+			customer, named := int64(0), r.PathValue("customer")
+			if order.Customer != 0 {
+				named = fmt.Sprint(order.Customer)
+			}
+			if err := tx.QueryRow("select id from customers where (id = ? or handle = ?) and handle <> 'closed'", named, named).Scan(&customer); err != nil {
 				status = http.StatusNotFound
 				return nil
 			}
@@ -118,4 +122,17 @@ func TestInitFindsAnotherParent(t *testing.T) {
 			require.Contains(t, strings.Join(strings.Fields(got.out), " "), c.says)
 		})
 	}
+}
+
+// TestInitTakesNoParentThatIsNotGoneBy holds that a path which another customer can stand in, while the body says whose order it is, names no two
+// parents: one key under both is one order.
+func TestInitTakesNoParentThatIsNotGoneBy(t *testing.T) {
+	t.Parallel()
+	address, database := oneForAll.open(t, false)
+	env := map[string]string{"DATABASE_URL": database}
+	file, said := initiated(t, env, exitPass, "--curl",
+		fmt.Sprintf(`curl -H 'Idempotency-Key: k-1' -d '{"customer_id": 17, "note": "two lamps", "amount": 1200}' %s/customers/17/orders`, address), "--db", database)
+	require.NotContains(t, readFile(t, file), "parents:", said.err)
+	got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "same-key-two-parents", "same-form-two-parents", "sequential-replay", "distinct-twins")
+	require.Equal(t, exitPass, got.code, "%s", got)
 }
