@@ -232,9 +232,11 @@ const UnsureOf = "# What init was unsure of:"
 
 // Unsure counts what the head of a target file still lists that init was unsure of.
 func Unsure(source []byte) (things int) {
-	_, below, _ := strings.Cut(string(source), "\n"+UnsureOf+"\n")
-	for line := range strings.Lines(below) {
+	below := false
+	for line := range strings.Lines(strings.TrimPrefix(string(source), "\ufeff")) {
 		switch {
+		case !below:
+			below = strings.TrimRight(line, "\r\n") == UnsureOf
 		case strings.HasPrefix(line, "# - "):
 			things++
 		case !strings.HasPrefix(line, "#"):
