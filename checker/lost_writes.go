@@ -44,15 +44,17 @@ func onlyAccepts(t *Terms, a *classified) bool {
 	})
 }
 
-// cameLater reports that the row which an answer before the final retry named was there after it.
+// cameLater reports that the row which an answer before the final retry named was there after it, and not before.
 func cameLater(e *evaluation, tr *trace) bool {
 	if e.history.T1 == nil {
 		return false
 	}
+	before, _ := e.rowsOf(atT1, tr, history.Original)
 	later, _ := e.rowsOf(atT2, tr, history.Original)
 	return slices.ContainsFunc(later, func(row history.Row) bool {
-		return slices.ContainsFunc(tr.attempts, func(a *classified) bool {
-			return a.outcome == Acknowledged && a.End <= e.history.T1.At && a.identity != "" && a.identity == rowIdentity(tr, row)
+		named := rowIdentity(tr, row)
+		return !slices.ContainsFunc(before, func(b history.Row) bool { return rowIdentity(tr, b) == named }) && slices.ContainsFunc(tr.attempts, func(a *classified) bool {
+			return a.outcome == Acknowledged && a.End <= e.history.T1.At && a.identity != "" && a.identity == named
 		})
 	})
 }

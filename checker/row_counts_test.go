@@ -149,6 +149,19 @@ func TestFindingAtT1DoesNotShowTheProbe(t *testing.T) {
 	require.Regexp(t, `^no row; .* was there after the final retry`, r.Findings[0].Observed)
 }
 
+// A row that was there from the start, and which the answer to another intent names, has not come by the final retry.
+func TestLostWriteNamesNoRowThatWasThereAllTheTime(t *testing.T) {
+	t.Parallel()
+	twin := func(name, key, path string) *draft {
+		return story(keyed(key, acknowledged(201, "o1"))).named(name).under(path).twinOf("dtwin").probe(acknowledged(201, "o1"))
+	}
+	r := check(scene(twin("t1", "k1", "/a").holding("o1"), twin("t2", "k1", "/b")), terms())
+	require.Contains(t, found(r), "lost-acknowledged-write")
+	for _, f := range r.Findings {
+		require.NotContains(t, f.Observed, "after the final retry")
+	}
+}
+
 func TestServerErrorThatARetryResolvesIsAWarning(t *testing.T) {
 	t.Parallel()
 	r := story(acknowledged(201, "o1"), serverError()).rows(1).probe(acknowledged(201, "o1")).check(terms())
