@@ -3,6 +3,7 @@ package learn
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
@@ -27,25 +28,48 @@ func spelled(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 			continue
 		}
 		answers, markers := asking.done(ctx, "spelling", "[{send: {}}, {respell: {spelling: natural-key, key: fresh}}]")
-		if len(answers) > 1 && inOneRow(ctx, i, other, *r, markers[0]) && i.made(ctx, markers[0]) == 1 && (drafting.SameThing(&i.file, answers[0], answers[1]) || drafting.SameRefusal(taken, answers[1]) ||
+		if len(answers) < 2 {
+			continue
+		}
+		one, large := inOneRow(ctx, i, other, *r, markers[0])
+		if i.made(ctx, markers[0]) != 1 || !(drafting.SameThing(&i.file, answers[0], answers[1]) || drafting.SameRefusal(taken, answers[1]) ||
 			drafting.SameAgain(&i.file, *r, answers[0], answers[1])) {
+			continue
+		}
+		switch {
+		case large:
+			i.file.Doubt("Whether another spelling of %s is the same: in one it was answered as the same, but a row query that ignores the spelling would read all of %s each time, which is large. "+
+				"Let the row query find what is made by another member, and add natural_key_ignores: [%s].", natural.NaturalKey(*r)[0], i.file.Proof.Table.FullName(), other.Ignored)
+			return asking.err
+		case one:
 			r.Ignores = append(slices.Clone(r.Ignores), other.Ignored)
 		}
 	}
 	return asking.err
 }
 
-// inOneRow reports that no second row has a marker in another spelling. Where one has, what both have in common may be a doubt.
-func inOneRow(ctx context.Context, i *inquiry, s drafting.Spelling, r drafting.Repeated, marker string) bool {
+// largeTable is how many rows a table has at most of which each row query may read all: there are thousands of queries.
+const largeTable = 100_000
+
+// inOneRow reports that no second row has a marker in another spelling, or that the table is too large for it to be looked for. Where a second row has, what
+// both have in common may be a doubt.
+func inOneRow(ctx context.Context, i *inquiry, s drafting.Spelling, r drafting.Repeated, marker string) (one, large bool) {
 	db, is := i.db.(*databases.Database)
 	if !is {
-		return true
+		return true, false
 	}
 	condition := s.InAnySpelling(&i.file, r, db.Dialect.Parameter(1))
 	if condition == "" {
-		return true
+		return true, false
 	}
-	rows, err := db.Where(ctx, i.file.Proof.Table, condition, marker)
+	table := i.file.Proof.Table
+	indexed := slices.ContainsFunc(table.Partly, func(constraint string) bool {
+		return strings.Contains(constraint, "lower(") || strings.Contains(constraint, "trim(")
+	})
+	if rows, err := db.Count(ctx, table); err != nil || rows > largeTable && !indexed {
+		return false, true
+	}
+	rows, err := db.Where(ctx, table, condition, marker)
 	drafting.DoubtNames(&i.file, s, rows)
-	return err == nil && len(rows) == 1
+	return err == nil && len(rows) == 1, false
 }

@@ -186,3 +186,33 @@ func TestInitOfANameInAnotherCase(t *testing.T) {
 		})
 	}
 }
+
+// TestInitReadsNoLargeTableForASpelling holds that the row query of a table with many rows goes by an index, and not by an expression that has none.
+func TestInitReadsNoLargeTableForASpelling(t *testing.T) {
+	t.Parallel()
+	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)&_pragma=synchronous(off)", `
+		create table teams (id integer primary key, name text not null unique, size int);
+		with recursive n(i) as (select 1 union all select i + 1 from n where i < 100001) insert into teams (name, size) select 'team ' || i || ' of them all', i from n`)
+	address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var team struct {
+			Name string
+			Size int
+		}
+		_ = json.NewDecoder(r.Body).Decode(&team)
+		status, id := http.StatusCreated, int64(0)
+		made, err := db.Exec("insert into teams (name, size) values (?, ?)", strings.ToLower(team.Name), team.Size)
+		if err == nil {
+			id, _ = made.LastInsertId()
+		} else {
+			status = http.StatusOK
+			require.NoError(t, db.QueryRow("select id from teams where name = ?", strings.ToLower(team.Name)).Scan(&id))
+		}
+		says(w, status, fmt.Sprintf(`{"id": %d}`, id))
+	}))
+	env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+	file, said := initiated(t, env, exitPass, "--curl", `curl -d '{"name": "Blue Team", "size": 3}' `+address+"/teams", "--db", "sqlite://"+path)
+	text := readFile(t, file)
+	require.Contains(t, text, "natural_key: [/name]", said)
+	require.NotContains(t, text, "lower(")
+	require.Contains(t, strings.Join(strings.Fields(strings.ReplaceAll(text, "\n#", " ")), " "), "Whether another spelling of /name is the same")
+}
