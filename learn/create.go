@@ -232,7 +232,7 @@ func (i *inquiry) create(ctx context.Context, d *driver.Config) (drafting.Answer
 	}
 	switch {
 	case errors.Is(err, driver.ErrStep) && driver.Alive(ctx, d.Target) != nil:
-		return drafting.Answer{}, "", runerror.Environment(fmt.Errorf("%w: %s", err, i.isItRunning()))
+		return drafting.Answer{}, "", runerror.Environment(fmt.Errorf("%w: %s", err, isItRunning(i)))
 	case errors.Is(err, driver.ErrStep):
 		return drafting.Answer{}, err.Error() + ".", nil
 	case err != nil:
@@ -241,7 +241,7 @@ func (i *inquiry) create(ctx context.Context, d *driver.Config) (drafting.Answer
 		return drafting.Answer{}, "", runerror.Configf("%s: TLS does not come about: %s\n  give the authority with --ca FILE, and a certificate of yours with --cert and --key of a curl command; the target is always verified, as by curl without -k",
 			d.Target.BaseURL, answer.Error)
 	case answer.Error != "":
-		return drafting.Answer{}, "", runerror.Environment(fmt.Errorf("%s gave no answer to a create (%s): %s", d.Target.BaseURL, answer.Error, i.isItRunning()))
+		return drafting.Answer{}, "", runerror.Environment(fmt.Errorf("%s gave no answer to a create (%s): %s", d.Target.BaseURL, answer.Error, isItRunning(i)))
 	}
 	i.took = max(i.took, (answer.End - answer.Start).Duration())
 	told := answerOf(answer)
@@ -253,7 +253,7 @@ func (i *inquiry) create(ctx context.Context, d *driver.Config) (drafting.Answer
 }
 
 // isItRunning asks the user of a target that gives no answer.
-func (i *inquiry) isItRunning() string {
+func isItRunning(i *inquiry) string {
 	if i.Start != "" {
 		return "is the target running? init starts nothing: --start says how runs do (--dry sends nothing)"
 	}
