@@ -54,8 +54,9 @@ func goesOn(ctx context.Context, i *inquiry, r drafting.Repeated) (drafting.Repe
 	return r, nil
 }
 
-// usedUp finds that a create with new values is refused in the end, just as a repetition was or as other creates were before: what creates take from, such as a payment that is
-// refunded, the seats of a hall or the uses of a code, has come to its end meanwhile, and the refusal may say that, and not that something is there.
+// usedUp finds that a create with new values is refused in the end, just as a repetition was or as other creates were before: what creates take from, such
+// as a payment that is refunded, the seats of a hall or the uses of a code, has come to its end meanwhile, and the refusal may say that, and not that
+// something is there.
 func usedUp(ctx context.Context, i *inquiry, r drafting.Repeated) error {
 	said, as, tries := r.Retold(), "a repetition was", nextTries
 	if !said.Refused() && len(i.declined) > 0 {

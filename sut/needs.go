@@ -285,6 +285,7 @@ func (n *needs) parents() {
 	}
 	n.but(o.HasParent(), scenarios.NeedsParents, "the operation's path has nothing of prepare or parents, so there are no two parents to send one key to", lets)
 	n.unless(len(o.Parents) == 0 || !slices.ContainsFunc(o.Effects, ofSomeRows), scenarios.NeedsParents, "an effect says by how much each create changes a number, and its query may ask for one parent alone (effects)")
+	n.unless(len(o.Parents) == 0 || !slices.ContainsFunc(o.Effects, besideOthers), scenarios.NeedsParents, "an effect compares a row with others, such as its number, and the other parent may have numbers of its own (effects)")
 }
 
 // namesInPath reports that a path names one thing before its end, by a number or a UUID.
@@ -295,6 +296,11 @@ func namesInPath(path string) bool {
 // ofSomeRows reports that an effect is a number that each create changes, of some rows only.
 func ofSomeRows(e contract.Effect) bool {
 	return e.Delta != nil && *e.Delta != 0 && strings.Contains(strings.ToLower(e.Query), "where")
+}
+
+// besideOthers reports that an effect counts rows that are like the created one, and not only those of the marker.
+func besideOthers(e contract.Effect) bool {
+	return e.Rows != nil && strings.Contains(strings.ToLower(e.Query), " in (select ")
 }
 
 // credential is about what says who sends. A target that asks nobody who he is has nothing to name.

@@ -66,9 +66,10 @@ operations:
 	named := strings.Replace(file, "    request: {path: /notes", "    parents: {Shop: [17, 18]}\n    request: {path: \"/shops/{{.Parent.Shop}}/notes\"", 1)
 	for more, why := range map[string]string{
 		"": "",
-		"    effects: [{name: sum, query: select sum(amount) from notes, delta: 1}]\n":                "",
-		"    effects: [{name: even, query: select n from shops where id = 17, delta: 0}]\n":           "",
-		"    effects: [{name: notes, query: select count(*) from notes where shop = 17, delta: 1}]\n": "an effect says by how much each create changes a number, and its query may ask for one parent alone (effects)",
+		"    effects: [{name: sum, query: select sum(amount) from notes, delta: 1}]\n":                                             "",
+		"    effects: [{name: even, query: select n from shops where id = 17, delta: 0}]\n":                                        "",
+		"    effects: [{name: notes, query: select count(*) from notes where shop = 17, delta: 1}]\n":                              "an effect says by how much each create changes a number, and its query may ask for one parent alone (effects)",
+		"    effects: [{name: same, query: select 1 from notes where n in (select n from notes where note = :marker), rows: 1}]\n": "an effect compares a row with others, such as its number, and the other parent may have numbers of its own (effects)",
 	} {
 		s, err := sut.Open(t.Context(), sut.Options{Target: "target.yaml", Source: []byte(named + more)}, nil)
 		require.NoError(t, err)

@@ -20,7 +20,7 @@ type validator struct {
 	target    Target
 	mistakes  document.Mistakes
 	extracted Extracted // made-up data in place of what the steps before this place extract
-	parent    map[string]string
+	parent    map[string]string // one of each of the things that are there, for its templates
 	kind      MarkerKind // of the markers of the operation that is looked at
 }
 
