@@ -19,9 +19,9 @@ type validator struct {
 	doc       *document.Document
 	target    Target
 	mistakes  document.Mistakes
-	extracted Extracted // made-up data in place of what the steps before this place extract
+	extracted Extracted         // made-up data in place of what the steps before this place extract
 	parent    map[string]string // one of each of the things that are there, for its templates
-	kind      MarkerKind // of the markers of the operation that is looked at
+	kind      MarkerKind        // of the markers of the operation that is looked at
 }
 
 // validate returns the mistakes in what the file says as a whole. Where the schema has found a part
