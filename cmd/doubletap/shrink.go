@@ -56,7 +56,7 @@ Exit codes: 0 it was shrunk; 2 it did not break again, so nothing could be left 
 		},
 	}
 	o.add(cmd)
-	cmd.Flags().DurationVar(&budget, "budget", shrink.DefaultBudget, "how long to go on")
+	cmd.Flags().DurationVar(&budget, "budget", shrink.DefaultBudget, "how long to leave things out; the separate runs of what is left may take half as long again")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file for the scenario (default: "+shrink.FileName+" beside the finding)")
 	cmd.Flags().BoolVar(&force, "force", false, forceUsage)
 	return cmd
@@ -167,6 +167,9 @@ func writeShrunk(dir string, f rundir.Finding, r shrink.Result, out files.Output
 	}
 	fmt.Fprintf(s.out, "\n%s\n%s, after %s in %s\n  seen   %s\n  file   %s\n  again  %s\n",
 		source, left, english.Plural(r.Trials, "trial"), r.Took.Round(100*time.Millisecond), seenIn(r), out.Path, flags.plain(out.Path))
+	if r.Unknown > 0 {
+		fmt.Fprintf(s.out, "  open   %s could not be tried to the end\n", english.Plural(r.Unknown, "thing"))
+	}
 	return nil
 }
 

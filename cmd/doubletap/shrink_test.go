@@ -74,6 +74,7 @@ func TestRoundsThatCouldNotBePlayedDoNotCount(t *testing.T) {
 	got := callWith(t.Context(), x.env, "shrink", finding, "--reports", t.TempDir())
 	require.Equal(t, exitEnvironment, got.code, "%s", got)
 	require.Regexp(t, `undecided +0 of 0 +without .*: the rounds could not be played: `, got.out)
+	require.Regexp(t, `  open   [0-9]+ things could not be tried to the end\n`, got.out)
 	shrunk, err := os.ReadFile(filepath.Join(finding, shrink.FileName))
 	require.NoError(t, err)
 	require.Regexp(t, `# [0-9]+ things could not be tried to the end\.`, strings.Split(string(shrunk), "\n")[1])
