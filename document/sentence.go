@@ -168,6 +168,9 @@ func (t *translator) limit(k jsonschema.ErrorKind, rule annotated, h hint) strin
 	case *kind.UniqueItems:
 		return fmt.Sprintf("entries %d and %d are the same", k.Duplicates[0]+1, k.Duplicates[1]+1)
 	case *kind.MinLength:
+		if t.doc.Expanded(h.at) {
+			return fmt.Sprintf("must not be empty, and %s gives nothing: is its variable set, and empty?", t.doc.Shown(h.at))
+		}
 		return "must not be empty"
 	case *kind.MaxLength:
 		return fmt.Sprintf("must be at most %d characters long", k.Want)

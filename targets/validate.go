@@ -61,7 +61,11 @@ func (v *validator) baseURL() {
 	u, err := url.Parse(v.target.BaseURL)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https":
-		v.addMistake(path, "expected a URL that begins with http:// or https://, got %s%s", v.doc.Shown(path), withScheme(v, path))
+		got := "got " + v.doc.Shown(path) + withScheme(v, path)
+		if v.doc.Expanded(path) {
+			got = "got something else from " + v.doc.Shown(path)
+		}
+		v.addMistake(path, "expected a URL that begins with http:// or https://, %s", got)
 	case u.Hostname() == "":
 		v.addMistake(path, "the URL %s names no host", v.doc.Shown(path))
 	case u.User != nil:
