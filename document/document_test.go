@@ -86,7 +86,7 @@ func TestMistakesAreToldInWords(t *testing.T) {
 		{"not small enough", "count: 10\n", "f.yaml:1:8: count: must be less than 10, got 10"},
 		{"odd", "count: 3\n", "f.yaml:1:8: count: must be a multiple of 2, got 3"},
 		{"an empty text", "name: ''\n", "f.yaml:1:7: name: must not be empty"},
-		{"a variable that is empty", "name: ${EMPTY}\n", `f.yaml:1:7: name: must not be empty, and "${EMPTY}" gives nothing: is its variable set, and empty?`},
+		{"a variable that is empty", "name: \"${EMPTY}\"\n", `f.yaml:1:7: name: must not be empty, and "${EMPTY}" gives nothing: is its variable set, and empty?`},
 		{"a text that is too long", "name: 123456789a\n", "f.yaml:1:7: name: must be at most 8 characters long"},
 		{"a word that is not known", "mode: fsat\n", `f.yaml:1:7: mode: expected one of fast, slow or none, got a text ("fsat"), did you mean "fast"?`},
 		{"a word from elsewhere", "mode: [fast]\n", "f.yaml:1:1: mode: expected one of fast, slow or none, got a list"},
