@@ -14,7 +14,7 @@ import (
 )
 
 // errUnclear does not show the URL: it may hold a password.
-var errUnclear = errors.New("the database URL cannot be understood (it is not shown: it may hold a password)")
+var errUnclear = errors.New("the database URL cannot be understood (it is not shown: it may hold a password); one looks like postgres://USER:PASSWORD@HOST:5432/NAME?sslmode=disable")
 
 // postgresPort is where PostgreSQL listens unless told otherwise.
 const postgresPort = "5432"
