@@ -150,10 +150,32 @@ func many(f checker.Finding, key string) string {
 
 // together says that requests of a finding overlapped, in the middle of a sentence.
 func together(f checker.Finding) string {
-	if slices.Contains(f.Circumstances, checker.Overlapping) {
-		return ", sent at the same time,"
+	switch {
+	case !slices.Contains(f.Circumstances, checker.Overlapping):
+		return ""
+	case apart(f) >= muchLater:
+		return ", one sent while another was still worked on,"
 	}
-	return ""
+	return ", sent at the same time,"
+}
+
+// muchLater is a time after which nobody says of two requests that they were sent at the same time.
+const muchLater = 500 * time.Millisecond
+
+// apart is the shortest time between two requests that reached the target while the first of them was worked on; 0: that is not known of any.
+func apart(f checker.Finding) time.Duration {
+	var shortest history.Offset
+	for _, one := range f.Attempts {
+		for _, other := range f.Attempts {
+			if one.Passage == nil || other.Passage == nil || one.Passage.Arrived == 0 || other.Passage.Arrived <= one.Passage.Arrived || other.Passage.Arrived >= one.End {
+				continue
+			}
+			if gap := other.Passage.Arrived - one.Passage.Arrived; shortest == 0 || gap < shortest {
+				shortest = gap
+			}
+		}
+	}
+	return time.Duration(shortest)
 }
 
 // number counts things, with a small number as a word.

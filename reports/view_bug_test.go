@@ -40,7 +40,11 @@ func TestABugIsOneSentence(t *testing.T) {
 	}
 	for want, f := range map[string]checker.Finding{
 		"Two requests with one Idempotency-Key, sent at the same time, made two rows": two(checker.Duplicate, nil, checker.Overlapping),
-		"Two requests with one Idempotency-Key made two rows after a crash":           two(checker.Duplicate, nil, checker.LostAnswer, checker.Crashed),
+		"Two requests with one Idempotency-Key, one sent while another was still worked on, made two rows": two(checker.Duplicate, func(f *checker.Finding) {
+			f.Attempts[0].Passage, f.Attempts[0].End = &history.Passage{Arrived: 1}, history.Offset(6*time.Second)
+			f.Attempts[1].Passage, f.Attempts[1].End = &history.Passage{Arrived: history.Offset(2 * time.Second)}, history.Offset(8*time.Second)
+		}, checker.Overlapping),
+		"Two requests with one Idempotency-Key made two rows after a crash":                             two(checker.Duplicate, nil, checker.LostAnswer, checker.Crashed),
 		"One request made two rows":                                                                     two(checker.Duplicate, func(f *checker.Finding) { f.Attempts = f.Attempts[:1] }),
 		"One request and its final retry made two rows":                                                 two(checker.Duplicate, func(f *checker.Finding) { f.Attempts[1].Probe, f.Moment = true, history.T2Name }),
 		"Two requests with more than one key made two rows":                                             two(checker.Duplicate, func(f *checker.Finding) { f.Attempts[1].Key = "l" }),
