@@ -59,7 +59,7 @@ func (i *inquiry) prove(ctx context.Context) error {
 			if i.naming.taken {
 				drafting.Stepping(&i.file, http.StatusConflict)
 			}
-			signedIn := !slices.Contains([]int{0, http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed}, answer.Status)
+			signedIn := !i.login.failed && !slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed}, answer.Status)
 			if signedIn && provedByKey(ctx, i) {
 				return nil
 			}
@@ -226,6 +226,7 @@ func (i *inquiry) create(ctx context.Context, d *driver.Config) (drafting.Answer
 	f := i.file.Draft
 	fmt.Fprintf(i.Said, "sending one create%s: %s %s%s with a marker in %s\n", afterSteps(f), f.Method, d.Target.BaseURL, f.Path, strings.Join(f.Carriers(), ", "))
 	sent, err := i.login.send(ctx, d, driver.Directly)
+	i.login.failed = errors.Is(err, driver.ErrStep)
 	var answer history.Attempt
 	if len(sent) > 0 {
 		answer = sent[0]

@@ -17,9 +17,10 @@ import (
 
 // login is what the login gave, which all requests share as in a run: some services let few logins through, or lock an account after many.
 type login struct {
-	steps []targets.Step
-	given map[string]map[string]string // by principal; nil: no principal is logged in
-	at    time.Time
+	steps  []targets.Step
+	given  map[string]map[string]string // by principal; nil: no principal is logged in
+	at     time.Time
+	failed bool // a step before the last create was refused
 }
 
 // sending is [driver.Directly], or another way to send a workload.
@@ -31,7 +32,7 @@ func (l *login) lend(d *driver.Config) bool {
 	if l.given != nil && time.Since(l.at) < engine.LoginLasts && reflect.DeepEqual(steps, l.steps) {
 		d.Logins = l.given
 	}
-	d.Hooks.LoggedIn = func(given map[string]map[string]string) { *l = login{steps, given, time.Now()} }
+	d.Hooks.LoggedIn = func(given map[string]map[string]string) { *l = login{steps: steps, given: given, at: time.Now()} }
 	return d.Logins != nil
 }
 
