@@ -22,7 +22,7 @@ func anotherParent(ctx context.Context, i *inquiry, r *drafting.Repeated) error 
 		if err != nil || len(rows) != 1 {
 			continue
 		}
-		column, segment, named := drafting.ParentColumn(i.file.Draft, b, rows[0])
+		column, segment, named := drafting.ParentColumn(i.file.Draft, b, rows[0], i.secret)
 		if !named {
 			continue
 		}
@@ -32,7 +32,7 @@ func anotherParent(ctx context.Context, i *inquiry, r *drafting.Repeated) error 
 		}
 		others = drafting.LikeRow(rows[0], others)
 		for _, other := range others[:min(len(others), otherParents)] {
-			parents, with, may := drafting.NamedParent(i.file.Draft, b, segment, rows[0][column], other[column])
+			parents, with, may := drafting.NamedParent(i.file.Draft, b, segment, other[column])
 			if !may {
 				continue
 			}

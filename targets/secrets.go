@@ -25,6 +25,11 @@ func (t *Target) collectSecrets(doc *document.Document) {
 		o := t.Operations[name]
 		operation := jsonpointer.Of("operations", name)
 		c.request(operation+"/request", o.Request)
+		for name, values := range o.Parents {
+			for i, value := range values {
+				c.texts(operation+jsonpointer.Of("parents", name, i), value)
+			}
+		}
 		c.texts(operation+"/alter", o.Alter)
 		c.texts(operation+"/invalid", o.Invalid)
 		if o.Work != nil {

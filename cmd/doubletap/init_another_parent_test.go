@@ -136,3 +136,30 @@ func TestInitTakesNoParentThatIsNotGoneBy(t *testing.T) {
 	got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "same-key-two-parents", "same-form-two-parents", "sequential-replay", "distinct-twins")
 	require.Equal(t, exitPass, got.code, "%s", got)
 }
+
+// TestInitFindsAnotherParentOfAVariable holds that a variable of the path, for which a document has no value, stays the first parent.
+func TestInitFindsAnotherParentOfAVariable(t *testing.T) {
+	t.Parallel()
+	address, database := oneForAll.open(t, false)
+	env := map[string]string{"DATABASE_URL": database, "ORDERS_CUSTOMER_ID": "17"}
+	document := writeFile(t, "orders.yaml", `openapi: 3.0.3
+info: {title: Orders, version: "1"}
+paths:
+  /customers/{customerId}/orders:
+    post:
+      operationId: addOrder
+      parameters:
+        - {in: path, name: customerId, required: true, schema: {type: integer}}
+        - {in: header, name: Idempotency-Key, required: true, schema: {type: string}}
+      requestBody:
+        content:
+          application/json:
+            schema: {type: object, required: [note, amount], properties: {note: {type: string}, amount: {type: integer}}}
+      responses: {"201": {description: done}}
+`)
+	file, said := initiated(t, env, exitPass, "--openapi", document, "--url", address, "--db", database)
+	text := readFile(t, file)
+	require.Contains(t, text, `parents: {Customer: ["${ORDERS_CUSTOMER_ID:-100}", "18"]}`, said.err)
+	got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "same-form-two-parents")
+	require.Equal(t, exitFinding, got.code, "%s\n%s", text, got)
+}

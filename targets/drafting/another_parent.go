@@ -1,7 +1,9 @@
 package drafting
 
 import (
+	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,14 +17,20 @@ type TwoParents struct {
 	Values  []string
 }
 
-// ParentColumn finds the column of a row by which the path names it, and the segment that does; ok is false where none does. What is no key has to be
-// long enough to stand there for it.
-func ParentColumn(d Draft, b Book, row map[string]string) (column string, segment int, ok bool) {
+// ParentColumn finds the column of a row by which the path names it, with what variables stand for, and the segment that does; ok is false where none
+// does. What is no key has to be long enough to stand there for it.
+func ParentColumn(d Draft, b Book, row map[string]string, variable func(name string) (string, bool)) (column string, segment int, ok bool) {
 	if d.Changes() || PathVaries(d) || d.Key.In == contract.KeyInPath {
 		return "", 0, false
 	}
-	path, _, _ := strings.Cut(d.Path, "?")
-	segments := strings.Split(path, "/")
+	segments := segmentsIn(d.Path)
+	whole := regexp.MustCompile(`^\$\{(\w+)(:-([^}]*))?\}$`)
+	for n, text := range segments {
+		if named := whole.FindStringSubmatch(text); named != nil {
+			given, _ := variable(named[1])
+			segments[n] = cmp.Or(given, named[3])
+		}
+	}
 	columns := slices.DeleteFunc(slices.Sorted(maps.Keys(row)), func(name string) bool { return name == b.Key })
 	for n := len(segments) - 2; n > 0; n-- {
 		for _, name := range append([]string{b.Key}, columns...) {
@@ -50,8 +58,15 @@ func LikeRow(row map[string]string, others []map[string]string) []map[string]str
 	return slices.SortedStableFunc(slices.Values(others), func(a, b map[string]string) int { return common(a) - common(b) })
 }
 
+// segmentsIn are the segments of a path, without its query.
+func segmentsIn(path string) []string {
+	path, _, _ = strings.Cut(path, "?")
+	return strings.Split(path, "/")
+}
+
 // NamedParent is a value in the place of a segment of the path; ok is false where it cannot stand there as it is.
-func NamedParent(d Draft, b Book, segment int, one, other string) (p TwoParents, with Draft, ok bool) {
+func NamedParent(d Draft, b Book, segment int, other string) (p TwoParents, with Draft, ok bool) {
+	one := segmentsIn(d.Path)[segment]
 	if other == "" || other == one || !quotable.MatchString(other) || strings.ContainsAny(other, " /+") {
 		return p, d, false
 	}
@@ -74,6 +89,6 @@ func pathOf(f *File) string {
 // writeParents writes the things that are there, of which the path names one.
 func writeParents(f *File) {
 	if p := f.learnt.parents; p.Name != "" {
-		f.line("    parents: %s # that are there: intents with one key under two of them name another one each", literal(map[string][]string{p.Name: p.Values}))
+		f.line("    parents: %s # that are there: intents with one key under two of them name another one each", flow(map[string][]string{p.Name: p.Values}))
 	}
 }
