@@ -78,10 +78,12 @@ const (
 	hiddenRetry    = "hidden-retry"    // what broke is repeated behind the API
 )
 
-// excluded names the defects that cannot be behind a cause, whatever else its run showed: a repetition takes nothing away from a number, and
-// does nothing to one that was wrong before anything was repeated; a call to another service changes nothing in the target's own database; and
-// a target that refuses the last retry answers; and where bursts find nothing and long work does, who comes second finds what the first one claimed. Where a
-// broken link and a crash show the same, no connection of the target's has repeated it: a process that was killed has none.
+// excluded names the defects that cannot be behind a cause, whatever else its run showed:
+//   - a repetition takes nothing away from a number or from rows, and does nothing to what was wrong before anything was repeated;
+//   - a call to another service changes nothing in the target's own database;
+//   - a target that refuses the last retry answers;
+//   - where bursts find nothing and long work does, who comes second finds what the first one claimed;
+//   - where a broken link and a crash show the same, no connection of the target's has repeated it: a process that was killed has none.
 func excluded(results []checker.Result, c checker.Cause, pattern Pattern) []string {
 	shows := func(clue func(checker.Finding) bool) bool {
 		return slices.ContainsFunc(c.Members, func(p checker.Place) bool { return clue(results[p.Result].Findings[p.Finding]) })

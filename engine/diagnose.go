@@ -46,8 +46,8 @@ func (c create) diagnose(a history.Attempt) error {
 		return runerror.Environment(fmt.Errorf("no connection to %s came about within %s (--pilot-timeout): is that the right host, and does nothing between here and there drop what is sent to it?", where, a.Deadline.Duration()))
 	case a.ErrorKind == history.Timeout:
 		return runerror.Environment(fmt.Errorf("%s takes connections and did not answer a plain create within %s (--pilot-timeout)", where, a.Deadline.Duration()))
-	case strings.HasPrefix(c.session.System.Target.BaseURL, "https:") && AdviceOnTLS(a.Error) != "":
-		return runerror.Configf("%s: TLS does not come about: %s\n  %s", where, a.Error, AdviceOnTLS(a.Error))
+	case withoutTLS(c.session, a.Error) != nil:
+		return withoutTLS(c.session, a.Error)
 	case a.ErrorKind == history.Garbage:
 		return runerror.Environment(fmt.Errorf("%s does not answer in %s: %s", where, strings.ToUpper(cmp.Or(string(c.session.System.Target.Protocol), "http")), a.Error))
 	case a.ErrorKind == history.Closed || a.ErrorKind == history.Reset:
@@ -89,10 +89,19 @@ func notReachable(s *Session) error {
 
 // notAlive is notReachable, unless the target takes connections and TLS does not come about.
 func notAlive(ctx context.Context, s *Session) error {
-	if err := s.life(ctx); err != nil && strings.HasPrefix(s.System.Target.BaseURL, "https:") && AdviceOnTLS(err.Error()) != "" {
-		return runerror.Configf("%s: TLS does not come about: %w\n  %s", s.System.Address(), err, AdviceOnTLS(err.Error()))
+	if err := s.life(ctx); err != nil && withoutTLS(s, err.Error()) != nil {
+		return withoutTLS(s, err.Error())
 	}
 	return notReachable(s)
+}
+
+// withoutTLS says of an error that TLS does not come about, and what to do; nil: it says something else.
+func withoutTLS(s *Session, why string) error {
+	advice := AdviceOnTLS(why)
+	if advice == "" || !strings.HasPrefix(s.System.Target.BaseURL, "https:") {
+		return nil
+	}
+	return runerror.Configf("%s: TLS does not come about: %s\n  %s", s.System.Address(), why, advice)
 }
 
 // diagnoseAnswer says what is wrong with a complete answer; nil: it is as the file says.

@@ -31,7 +31,7 @@ func spelled(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 		if len(answers) < 2 {
 			continue
 		}
-		one, large := inOneRow(ctx, i, other, *r, markers[0])
+		one, large := inOneRow(ctx, i, other, markers[0])
 		if i.made(ctx, markers[0]) != 1 || !(drafting.SameThing(&i.file, answers[0], answers[1]) || drafting.SameRefusal(taken, answers[1]) ||
 			drafting.SameAgain(&i.file, *r, answers[0], answers[1])) {
 			continue
@@ -53,12 +53,12 @@ const largeTable = 100_000
 
 // inOneRow reports that no second row has a marker in another spelling, or that the table is too large for it to be looked for. Where a second row has, what
 // both have in common may be a doubt.
-func inOneRow(ctx context.Context, i *inquiry, s drafting.Spelling, r drafting.Repeated, marker string) (one, large bool) {
+func inOneRow(ctx context.Context, i *inquiry, s drafting.Spelling, marker string) (one, large bool) {
 	db, is := i.db.(*databases.Database)
 	if !is {
 		return true, false
 	}
-	condition := s.InAnySpelling(&i.file, r, db.Dialect.Parameter(1))
+	condition := s.InAnySpelling(&i.file, db.Dialect.Parameter(1))
 	if condition == "" {
 		return true, false
 	}

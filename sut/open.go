@@ -128,11 +128,8 @@ func (o Options) source() ([]byte, error) {
 
 // Warnings says what is no mistake in the target file of a system, and may not be meant.
 func Warnings(s *System) (all []string) {
-	if s.BuiltIn() {
-		return nil
-	}
-	source, err := s.options.source()
-	if err != nil { // it was read before
+	source, has := fileOf(s)
+	if !has {
 		return nil
 	}
 	for _, w := range targets.Warnings(s.Name, source, s.Target) {
@@ -143,14 +140,17 @@ func Warnings(s *System) (all []string) {
 
 // Unsure counts what the target file of a system still lists that init was unsure of.
 func Unsure(s *System) int {
+	source, _ := fileOf(s)
+	return targets.Unsure(source)
+}
+
+// fileOf is the text of a system's target file; false: it has none.
+func fileOf(s *System) (source []byte, has bool) {
 	if s.BuiltIn() {
-		return 0
+		return nil, false
 	}
 	source, err := s.options.source()
-	if err != nil { // it was read before
-		return 0
-	}
-	return targets.Unsure(source)
+	return source, err == nil // it was read before
 }
 
 // readTarget loads the target file, or takes the target that the caller gave.

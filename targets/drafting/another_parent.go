@@ -23,7 +23,7 @@ func ParentColumn(d Draft, b Book, row map[string]string, variable func(name str
 	if d.Changes() || PathVaries(d) || d.Key.In == contract.KeyInPath {
 		return "", 0, false
 	}
-	segments := segmentsIn(d.Path)
+	segments := pathSegments(d.Path)
 	whole := regexp.MustCompile(`^\$\{(\w+)(:-([^}]*))?\}$`)
 	for n, text := range segments {
 		if named := whole.FindStringSubmatch(text); named != nil {
@@ -58,15 +58,9 @@ func LikeRow(row map[string]string, others []map[string]string) []map[string]str
 	return slices.SortedStableFunc(slices.Values(others), func(a, b map[string]string) int { return common(a) - common(b) })
 }
 
-// segmentsIn are the segments of a path, without its query.
-func segmentsIn(path string) []string {
-	path, _, _ = strings.Cut(path, "?")
-	return strings.Split(path, "/")
-}
-
 // NamedParent is a value in the place of a segment of the path; ok is false where it cannot stand there as it is.
 func NamedParent(d Draft, b Book, segment int, other string) (p TwoParents, with Draft, ok bool) {
-	one := segmentsIn(d.Path)[segment]
+	one := pathSegments(d.Path)[segment]
 	if other == "" || other == one || !quotable.MatchString(other) || strings.ContainsAny(other, " /+") {
 		return p, d, false
 	}

@@ -187,7 +187,7 @@ func markerCondition(f *File) string {
 	}
 	column := f.Dialect.TableName(f.Proof.Table) + "." + f.Dialect.Name(f.Proof.Column)
 	if spelling := spellingIn(f); len(spelling) > 0 {
-		return inOneSpelling(column, spelling) + " = " + inOneSpelling(":marker", spelling)
+		return equalIn(spelling, column, ":marker")
 	}
 	return contains(f.Dialect, column, f.Proof.Exact)
 }

@@ -17,6 +17,7 @@ import (
 type Spelling struct {
 	Target  targets.Target
 	Ignored contract.Ignored
+	inQuery bool // rows are found by the natural key alone, so that the row query has to ignore it
 }
 
 // Spellings are those in which requests of a target can name the same thing; none: there is no natural key that could be spelled otherwise.
@@ -28,12 +29,12 @@ func Spellings(f File, t targets.Target, r Repeated) (all []Spelling) {
 	t.Contract.NaturalKey, f.learnt.natural = natural, natural
 	for _, ignored := range []contract.Ignored{contract.IgnoresCase, contract.IgnoresBlanks} {
 		t.Contract.NaturalKeyIgnores, f.learnt.ignores = []contract.Ignored{ignored}, []contract.Ignored{ignored}
-		o := t.Operations[f.Draft.Name]
-		if len(spellingIn(&f)) > 0 {
+		o, inQuery := t.Operations[f.Draft.Name], len(spellingIn(&f)) > 0
+		if inQuery {
 			o.Rows.Query = f.query()
 		}
 		if t.Renames(o) {
-			all = append(all, Spelling{t, ignored})
+			all = append(all, Spelling{t, ignored, inQuery})
 		}
 	}
 	return all
@@ -41,14 +42,11 @@ func Spellings(f File, t targets.Target, r Repeated) (all []Spelling) {
 
 // InAnySpelling is a condition for the rows of the marker that a parameter has, however it is spelled; empty: the rows of a marker are found whatever the
 // natural key is.
-func (s Spelling) InAnySpelling(f *File, r Repeated, parameter string) string {
-	with := *f
-	with.learnt.natural, with.learnt.ignores = f.NaturalKey(r), []contract.Ignored{s.Ignored}
-	spelling := spellingIn(&with)
-	if len(spelling) == 0 {
+func (s Spelling) InAnySpelling(f *File, parameter string) string {
+	if !s.inQuery {
 		return ""
 	}
-	return inOneSpelling(f.Dialect.Name(f.Proof.Column), spelling) + " = " + inOneSpelling(parameter, spelling)
+	return equalIn([]contract.Ignored{s.Ignored}, f.Dialect.Name(f.Proof.Column), parameter)
 }
 
 // DoubtNames notes what two rows have in common that were made for one name in two spellings: the target derived it from the name, and so may take them
@@ -61,7 +59,7 @@ func DoubtNames(f *File, s Spelling, rows []map[string]string) {
 	for _, c := range f.Proof.Table.Columns {
 		if one := rows[0][c.Name]; c.Name != f.Proof.Column && one == rows[1][c.Name] && name != "" && strings.Contains(plainly(one), name) {
 			f.Doubt("Whether %s in another spelling (%s) names another thing: it made a row of its own, and both rows have the same %s. If they are to be one, say natural_key_ignores: [%s], and let the row query find both, as %s does: runs show the second row then.",
-				f.Proof.Text, s.Ignored, c.Name, s.Ignored, inOneSpelling(f.Dialect.Name(f.Proof.Column), []contract.Ignored{s.Ignored})+" = "+f.Proof.asks(inOneSpelling(":marker", []contract.Ignored{s.Ignored})))
+				f.Proof.Text, s.Ignored, c.Name, s.Ignored, f.Proof.asks(s.InAnySpelling(f, ":marker")))
 			return
 		}
 	}
@@ -83,6 +81,11 @@ func spellingIn(f *File) []contract.Ignored {
 		return nil
 	}
 	return f.learnt.ignores
+}
+
+// equalIn is a condition of SQL that a column equals a parameter, but for what makes no difference.
+func equalIn(ignored []contract.Ignored, column, parameter string) string {
+	return inOneSpelling(column, ignored) + " = " + inOneSpelling(parameter, ignored)
 }
 
 // inOneSpelling is an expression of SQL without what makes no difference.
